@@ -1,0 +1,1 @@
+"""rootproof finds why something is wrong and can show it."""

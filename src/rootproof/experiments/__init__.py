@@ -1,0 +1,1 @@
+"""The engine of interventions: tracing, probing, mutants and cold confirmation pairs."""

@@ -1,0 +1,1 @@
+"""Kinds of question: contract, tools and pure checks of each."""

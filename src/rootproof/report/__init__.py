@@ -1,0 +1,1 @@
+"""What people read: reports generated from facts."""

@@ -1,0 +1,1 @@
+"""Test runners: how a test is started and how its outcome is read."""

@@ -1,0 +1,1 @@
+"""Containing the code under test: one interface, the strongest member that works here."""

@@ -1,0 +1,1 @@
+"""What can be asked: the tools an investigation may use."""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rootproof import canonical
+from rootproof import canonical, pattern
 from rootproof.fact import Noun, Scalar
 
 SCHEMA = "rootproof/contract/1"
@@ -51,6 +51,9 @@ ALWAYS_DENIED = (
 )
 """Secret files: never readable, whatever the contract says; matched case-folded against the path and its last part."""
 
+UNASKED = (".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache")
+"""Folders that a glob does not reach into unless it names them."""
+
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 
@@ -70,6 +73,34 @@ class Scope(Noun):
     """Secrets that the code under test may read, though no tool may."""
     excluded: tuple[Literal["write", "deploy", "network", "credentials", "files", "processes"], ...] = EXCLUDED
     """Effects no tool here may have."""
+
+    def denied(self, path: str) -> bool:
+        """Whether a root-relative path is a secret, whatever else is allowed."""
+        return pattern.denied(path, (*ALWAYS_DENIED, *self.never))
+
+    def readable(self, path: str) -> bool:
+        """Whether the contract lists a root-relative path as readable. Secrets are asked for apart."""
+        skipped = [part for part in path.split("/") if part in UNASKED]
+        return any(
+            pattern.matches(glob, path) and all(part in glob.split("/") for part in skipped) for glob in self.read
+        )
+
+    def lists(self, name: str) -> tuple[str, ...]:
+        """The named list of things a request may name."""
+        return self.tests if name == "tests" else ()
+
+    def allows(self, name: str, value: str) -> bool:
+        """Whether a request may name ``value``: listed exactly, or inside a listed file or glob of files."""
+        file = file_of(value)
+        return any(
+            value == entry or (file_of(entry) == entry and file and pattern.matches(entry, file))
+            for entry in self.lists(name)
+        )
+
+
+def file_of(test: str) -> str:
+    """The file part of a test id: what stands before the first ``::``, else before the first ``#``."""
+    return test.split("::", 1)[0] if "::" in test else test.split("#", 1)[0]
 
 
 class Budget(Noun):

@@ -114,6 +114,7 @@ class Observed(Noun):
 
     type: Literal["observed"] = "observed"
     tool: str
+    input: dict[str, Any]
     request: str
     digest: str
     fields: Any

@@ -87,15 +87,12 @@ class State:
     changed: tuple[str, ...] = ()
     """Paths found to differ from event 1."""
     spent: Usage = Usage()
+    tries: int = 0
+    """Interventions tried so far: the sum of the field ``tries`` of all observations."""
 
     @property
     def stopped(self) -> bool:
         return self.status != "running"
-
-    @property
-    def tries(self) -> int:
-        """Test-changing interventions asked for so far in this run."""
-        return sum(1 for fact in self.facts if fact[0].startswith("tried:"))
 
     def fact(self, name: str, about: str = "") -> Fact | None:
         return self.facts.get((name, about))
@@ -180,7 +177,15 @@ def _interrupted(state: State, event: Interrupted, epoch: int) -> State:
 
 
 def _observed(state: State, event: Observed, epoch: int) -> State:
-    return replace(state, pending=event, pending_epoch=epoch, retry=False, consecutive_invalid_actions=0)
+    tries = event.fields.get("tries") if isinstance(event.fields, dict) else 0
+    return replace(
+        state,
+        pending=event,
+        pending_epoch=epoch,
+        retry=False,
+        consecutive_invalid_actions=0,
+        tries=state.tries + (tries if type(tries) is int and tries > 0 else 0),
+    )
 
 
 def _checked(state: State, event: Checked, epoch: int) -> State:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal, Protocol
 
 from rootproof.canonical import Json
+from rootproof.place import Located
 
 Effect = Literal["none", "idempotent", "side_effect"]
 FieldKind = Literal["path", "name", "text", "integer", "flag", "choice", "list"]
@@ -27,7 +27,8 @@ class Field:
     required: bool = True
     default: Json = None
     of: str = ""
-    """For kind ``name``: the list of the contract's scope that must hold it."""
+    """For kind ``name``: the list of the contract's scope that must hold it. For kind ``path``: ``folder`` where a
+    folder may be named too."""
     least: int | None = None
     most: int | None = None
     """Bounds: of the value for an integer, of the length for a text or a list."""
@@ -55,6 +56,8 @@ class Record:
     value: str
     """Result field whose value the fact has (``set``) or gains (``append``)."""
     how: Literal["set", "append"] = "set"
+    about: tuple[str, ...] = ()
+    """Result fields that tell apart what is recorded; joined by ``:``."""
     unless: Json = None
     """No fact where the field has this value."""
 
@@ -91,8 +94,10 @@ class ToolSpec:
     checks: bool = False
     """True: its observation is an external check (a test's outcome, a re-read of the source, an intervention)."""
     records: tuple[Record, ...] = ()
+    captures: bool = False
+    """True: its observations carry whole files, over which captures run."""
     test_runs: int = 0
-    """Started test processes one call may cost."""
+    """Started test processes one call costs at least."""
     side: Reach = field(default_factory=Reach)
 
     def field(self, name: str) -> Field | None:
@@ -100,16 +105,6 @@ class ToolSpec:
 
     def result(self, name: str) -> Result | None:
         return next((r for r in self.results if r.name == name), None)
-
-
-@dataclass(frozen=True)
-class Located:
-    """A path of the request after resolving it beneath the root."""
-
-    path: str
-    """Canonical, root-relative, as it is on disk (``text.show_path`` gives its stored form)."""
-    absolute: Path
-    exists: bool = True
 
 
 @dataclass(frozen=True)

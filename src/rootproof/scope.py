@@ -1,0 +1,143 @@
+"""The live tree under the root: where a path lies, what its bytes are, what changed since the run began.
+
+Only this module opens files of the repository for the tools, and only beneath the root, never through a link.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from rootproof import contract, text
+from rootproof.place import Located, Outside, Place
+
+MAX_FILE = 8 * 1024 * 1024
+"""Largest file that is read or hashed as content; a larger one is hashed in pieces and not readable."""
+_SYSTEM = ("/proc", "/sys", "/dev")
+_NOFOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Scope:
+    """One root, seen through one contract's scope."""
+
+    def __init__(self, root: Path, terms: contract.Scope) -> None:
+        self.root = root.resolve()
+        self.terms = terms
+        self._stamps: dict[str, tuple[tuple[int, ...], str]] = {}
+
+    def locate(self, raw: str) -> Place:
+        """Resolve a path as somebody wrote it. Reads nothing of the file. Never raises."""
+        if not raw or "\x00" in raw or "\\" in raw or (len(raw) > 1 and raw[1] == ":") or len(raw) > 4096:
+            return Outside("bad_path", "a path is root-relative with forward slashes, without NUL, backslash or drive")
+        if raw.startswith("/") and any(raw == s or raw.startswith(s + "/") for s in _SYSTEM):
+            return Outside("out_of_scope", "system files are never readable")
+        try:
+            real = Path(os.path.realpath(self.root / raw))
+            relative = real.relative_to(self.root)
+        except (ValueError, OSError, RuntimeError):
+            return Outside("out_of_scope", f"{text.quoted(raw)} leads outside the root")
+        return Located(text.show_path(str(relative)), real, _kind(real))
+
+    def files(self) -> Iterator[str]:
+        """Raw root-relative paths of every readable file and every test file, sorted; links are not followed."""
+        tests = {contract.file_of(entry) for entry in self.terms.tests}
+        exact = [entry for entry in (*self.terms.read, *tests) if not contract.pattern.is_glob(entry)]
+        found = {path for path in exact if _kind(self.root / path) == "file"}
+        if len(exact) < len(self.terms.read) + len(tests):
+            found.update(path for path in self._walk() if self._wanted(path, tests))
+        return iter(sorted(path for path in found if not self.terms.denied(text.show_path(path))))
+
+    def _wanted(self, path: str, tests: set[str]) -> bool:
+        shown = text.show_path(path)
+        return self.terms.readable(shown) or any(contract.pattern.matches(entry, shown) for entry in tests)
+
+    def _walk(self) -> Iterator[str]:
+        named = {part for entry in (*self.terms.read, *self.terms.tests) for part in entry.split("/")}
+        skipped = set(contract.UNASKED) - named
+        for folder, folders, names in os.walk(self.root):
+            folders[:] = sorted(name for name in folders if name not in skipped)
+            for name in names:
+                full = os.path.join(folder, name)
+                if stat.S_ISREG(os.lstat(full).st_mode):
+                    yield os.path.relpath(full, self.root)
+
+    def manifest(self) -> dict[str, str]:
+        """Stored path → SHA-256 of every file in scope, read now."""
+        self._stamps.clear()
+        return {text.show_path(path): self._digest(path) for path in self.files()}
+
+    def changed(self, manifest: Mapping[str, str], *, thorough: bool = False) -> tuple[str, ...]:
+        """Paths that differ from a manifest, also new and lost ones.
+
+        ``thorough`` hashes every file again; otherwise a file whose inode, size, times of content and of status
+        are as when it was last hashed is taken as equal (its status time cannot be set by a program).
+        """
+        if thorough:
+            now = self.manifest()
+        else:
+            now = {text.show_path(path): self._digest(path) for path in self.files()}
+        return tuple(sorted(path for path in {*now, *manifest} if now.get(path) != manifest.get(path)))
+
+    def _digest(self, path: str) -> str:
+        try:
+            status = os.lstat(self.root / path)
+        except OSError:
+            return ""
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        known = self._stamps.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, self._hash(path))
+            self._stamps[path] = known
+        return known[1]
+
+    def _hash(self, path: str) -> str:
+        try:
+            descriptor = self._open(path)
+        except OSError:
+            return ""
+        digest = hashlib.sha256()
+        with os.fdopen(descriptor, "rb") as file:
+            while piece := file.read(1 << 20):
+                digest.update(piece)
+        return digest.hexdigest()
+
+    def read(self, place: Located) -> bytes:
+        """The bytes of a regular file beneath the root.
+
+        Raises:
+            OSError: it is gone, became a link or is no regular file.
+        """
+        relative = str(place.absolute.relative_to(self.root))
+        with os.fdopen(self._open(relative), "rb") as file:
+            return file.read(MAX_FILE + 1)
+
+    def _open(self, relative: str) -> int:
+        """Open component by component, each without following links, so that a link swapped in later is refused."""
+        folder = os.open(self.root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            *folders, name = relative.split("/")
+            for part in folders:
+                inner = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+                os.close(folder)
+                folder = inner
+            descriptor = os.open(name, _NOFOLLOW, dir_fd=folder)
+        finally:
+            os.close(folder)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise OSError(f"{relative} is not a regular file")
+        return descriptor
+
+
+def _kind(path: Path) -> Literal["file", "folder", "other", "missing"]:
+    try:
+        mode = os.lstat(path).st_mode
+    except (OSError, ValueError):
+        return "missing"
+    if stat.S_ISREG(mode):
+        return "file"
+    return "folder" if stat.S_ISDIR(mode) else "other"

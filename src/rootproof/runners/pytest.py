@@ -21,7 +21,7 @@ from rootproof.sandbox.interface import Command, Completed, Limits
 
 INSIDE = Path(__file__).with_name("inside")
 """Holds every file that runs in the project's interpreter, and nothing else."""
-SETTINGS_VARIABLE = "ROOTPROOF_RUN"
+SETTINGS_VARIABLE = "ROOTPROOF_SETTINGS"
 _SECTIONS = {"pyproject.toml": "[tool.pytest", "tox.ini": "[pytest]", "setup.cfg": "[tool:pytest]"}
 MAX_SETTINGS = 100_000
 """Linux allows one environment string 128 KiB."""

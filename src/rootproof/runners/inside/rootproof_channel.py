@@ -15,7 +15,7 @@ import os
 import threading
 
 CHANNEL_VARIABLE = "ROOTPROOF_CHANNEL_FD"
-SETTINGS_VARIABLE = "ROOTPROOF_RUN"
+SETTINGS_VARIABLE = "ROOTPROOF_SETTINGS"
 HIGH_DESCRIPTOR = 200
 """Programs that close or count low descriptors should not meet this one."""
 IDS_A_RECORD = 200

@@ -1,4 +1,4 @@
-"""What is wrong in a contract that has the right shape: every fault at once, each with place, finding and mend. Pure."""
+"""What is wrong in a contract of the right shape: every fault at once, each with place, finding and mend. Pure."""
 
 from __future__ import annotations
 
@@ -73,10 +73,18 @@ def _scope(scope: Scope, found: Findings) -> None:
         for number, entry in enumerate(getattr(scope, key)):
             bad = "\\" in entry or entry.startswith(("/", "~", "@", "-")) or ".." in file_of(entry).split("/")
             if bad or any(ord(c) < 32 for c in entry):
-                found.fault(f"scope.{key}[{number}]", f"{entry!r} is no root-relative path", "write it relative to the root, with forward slashes, without ..")
+                found.fault(
+                    f"scope.{key}[{number}]",
+                    f"{entry!r} is no root-relative path",
+                    "write it relative to the root, with forward slashes, without ..",
+                )
     for number, entry in enumerate(scope.read):
         if not pattern.is_glob(entry) and scope.denied(entry):
-            found.fault(f"scope.read[{number}]", f"{entry!r} is a secret file", f"secrets are never readable: {', '.join(ALWAYS_DENIED[:4])} ...")
+            found.fault(
+                f"scope.read[{number}]",
+                f"{entry!r} is a secret file",
+                f"secrets are never readable: {', '.join(ALWAYS_DENIED[:4])} ...",
+            )
 
 
 def _tools(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -> None:
@@ -92,11 +100,19 @@ def _tools(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -> No
         for key, value in settings.items():
             _setting(spec, key, value, found)
         for effect in sorted(set(spec.reaches) & set(excluded)):
-            found.fault(f"tools.{name}", f"it reaches {effect}, which scope.excluded forbids", f"leave the tool out, or take {effect!r} out of scope.excluded")
+            found.fault(
+                f"tools.{name}",
+                f"it reaches {effect}, which scope.excluded forbids",
+                f"leave the tool out, or take {effect!r} out of scope.excluded",
+            )
         if spec.effect == "side_effect":
             for key, value in vars(spec.side).items():
                 if not value:
-                    found.fault(f"tools.{name}", f"it has a side effect and declares no {key}", "such a tool needs idempotency key, approval rule and compensation")
+                    found.fault(
+                        f"tools.{name}",
+                        f"it has a side effect and declares no {key}",
+                        "such a tool needs idempotency key, approval rule and compensation",
+                    )
 
 
 def _setting(spec: ToolSpec, key: str, value: object, found: Findings) -> None:
@@ -155,7 +171,9 @@ def _where(parts: Parts, spec: ToolSpec, place: str, key: str, value: Value, fou
     if declared is None:
         found.fault(place, f"{spec.name} has no input field {key!r}", near(key, (f.name for f in spec.fields)))
     elif declared.kind == "name" and parts.scope is not None and not parts.scope.allows(declared.of, str(value)):
-        found.fault(place, f"{value!r} is not among scope.{declared.of}", near(str(value), parts.scope.lists(declared.of)))
+        found.fault(
+            place, f"{value!r} is not among scope.{declared.of}", near(str(value), parts.scope.lists(declared.of))
+        )
     elif declared.kind == "path" and parts.scope is not None and not parts.scope.readable(str(value)):
         found.fault(place, f"{value!r} is not among scope.read", near(str(value), parts.scope.read))
 
@@ -180,13 +198,19 @@ def _expect(names: Mapping[str, Result], place: str, key: str, value: Value, fou
 
 def _capture(spec: ToolSpec, place: str, text: str, found: Findings) -> None:
     if not spec.captures:
-        found.fault(f"{place}.capture", f"{spec.name} gives no file to capture from", "captures need a tool such as read_file")
+        found.fault(
+            f"{place}.capture", f"{spec.name} gives no file to capture from", "captures need a tool such as read_file"
+        )
     try:
         for name in pattern.groups(text):
             if not name.isidentifier():
                 found.fault(f"{place}.capture", f"{name!r} is no name", "use letters, digits and _")
     except pattern.BadPattern as error:
-        found.fault(f"{place}.capture", str(error), "use an RE2 expression with a group (?P<name>...); look-around and back-references do not exist")
+        found.fault(
+            f"{place}.capture",
+            str(error),
+            "use an RE2 expression with a group (?P<name>...); look-around and back-references do not exist",
+        )
 
 
 def gives(item: EvidenceItem) -> tuple[str, ...]:
@@ -203,7 +227,11 @@ def _unique(parts: Parts, found: Findings) -> None:
     for number, item in parts.evidence:
         for name in gives(item):
             if name in owners:
-                found.fault(f"evidence[{number}] ({item.id})", f"the fact {name!r} is already made by evidence[{owners[name]}]", "give each fact one name and one origin")
+                found.fault(
+                    f"evidence[{number}] ({item.id})",
+                    f"the fact {name!r} is already made by evidence[{owners[name]}]",
+                    "give each fact one name and one origin",
+                )
             owners.setdefault(name, number)
 
 
@@ -222,14 +250,22 @@ def _completion(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) 
         for name in parsed.names if parts.whole else ():
             if name not in known:
                 found.fault(place, f"no evidence can make the fact {name!r}", near(name, known))
-        for name, operator, value in parsed.comparisons():
+        for name, _, value in parsed.comparisons():
             kind = known.get(name)
             if kind and criterion.kind(value) != kind:
-                found.fault(place, f"{name} is a {kind} and is compared with {value!r}: this can never be met", f"compare it with a {kind}")
+                found.fault(
+                    place,
+                    f"{name} is a {kind} and is compared with {value!r}: this can never be met",
+                    f"compare it with a {kind}",
+                )
     if not parts.completion.all:
         found.fault("completion.all", "success needs nothing", "name the facts that success needs")
     elif readable and all(parsed.truth({}) is True for parsed in readable):
-        found.fault("completion.all", "it holds over no facts at all: success would need nothing", "name facts that evidence makes")
+        found.fault(
+            "completion.all",
+            "it holds over no facts at all: success would need nothing",
+            "name facts that evidence makes",
+        )
     elif parts.whole and readable:
         _needs_check(parts, catalog, readable, found)
         _satisfiable(readable, found)
@@ -241,7 +277,7 @@ def _known_facts(parts: Parts, catalog: Mapping[str, ToolSpec]) -> dict[str, str
     known: dict[str, str] = {}
     for _, item in parts.evidence:
         spec = catalog.get(item.tool)
-        known.update({name: "text" for name in gives(item)})
+        known.update(dict.fromkeys(gives(item), "text"))
         known[item.id] = "boolean"
         for name, result in item.bind.items():
             declared = spec.result(result) if spec else None
@@ -254,24 +290,31 @@ def _known_facts(parts: Parts, catalog: Mapping[str, ToolSpec]) -> dict[str, str
     return known
 
 
-def _needs_check(parts: Parts, catalog: Mapping[str, ToolSpec], criteria: list[criterion.Criterion], found: Findings) -> None:
+def _needs_check(
+    parts: Parts, catalog: Mapping[str, ToolSpec], criteria: list[criterion.Criterion], found: Findings
+) -> None:
     """Success must not be possible without one external check."""
     checked = {
-        name
-        for _, item in parts.evidence
-        if item.tool in catalog and catalog[item.tool].checks
-        for name in gives(item)
+        name for _, item in parts.evidence if item.tool in catalog and catalog[item.tool].checks for name in gives(item)
     }
     unchecked: Callable[[str], bool] = lambda name: name not in checked  # noqa: E731
     if all(parsed.possible(unchecked) for parsed in criteria):
-        found.fault("completion.all", "success would need no external check", "require a fact of a test's outcome, a re-read source or an intervention")
+        found.fault(
+            "completion.all",
+            "success would need no external check",
+            "require a fact of a test's outcome, a re-read source or an intervention",
+        )
 
 
 def _satisfiable(criteria: list[criterion.Criterion], found: Findings) -> None:
     wanted: dict[str, Value] = {}
     for name, value in _equalities(criteria):
         if wanted.setdefault(name, value) != value:
-            found.fault("completion.all", f"{name} would have to equal both {wanted[name]!r} and {value!r}", "leave one of them out")
+            found.fault(
+                "completion.all",
+                f"{name} would have to equal both {wanted[name]!r} and {value!r}",
+                "leave one of them out",
+            )
 
 
 def _equalities(criteria: list[criterion.Criterion]) -> Iterator[tuple[str, Value]]:

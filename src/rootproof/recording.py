@@ -31,25 +31,28 @@ def record(started: Started, report: Observation, stale: Sequence[str], secrets:
         dropped = len(excerpt) - 2 * half
         excerpt = f"{excerpt[:half]}\n[... {dropped} characters dropped ...]\n{excerpt[-half:]}"
         flags = (*flags, "truncated")
-    body = {
-        "fields": fields,
-        "excerpt": excerpt,
-        "attachments": digests,
-        "conditions": canonical.as_json(report.conditions),
-        "reads": dict(report.reads),
-        "cut": report.cut,
-        "stale": tuple(sorted({*stale, *report.stale})),
-        "flags": flags,
-    }
-    event = Observed(
+    observed = Observed(
         tool=started.tool,
         input=started.input,
         request=started.request,
-        digest=canonical.digest(body),
+        digest="",
+        fields=fields,
+        excerpt=excerpt,
+        attachments=digests,
+        conditions={name: canonical.as_json(value) for name, value in report.conditions.items()},
+        reads=dict(report.reads),
+        cut=report.cut,
+        stale=tuple(sorted({*stale, *report.stale})),
+        flags=flags,
         usage=Usage(**asdict(report.spent)),
-        **body,
     )
+    event = observed.model_copy(update={"digest": observation_digest(observed)})
     return Entry(event, {digests[name]: data for name, data in attachments.items()})
+
+
+def observation_digest(observed: Observed) -> str:
+    """The identity of an observation: everything in it but its cost and the digest itself."""
+    return canonical.digest(observed.model_dump(mode="json", exclude={"digest", "usage", "type"}))
 
 
 def mask(value: Json, secrets: Sequence[str]) -> Json:

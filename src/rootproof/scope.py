@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from rootproof import contract, text
+from rootproof import contract, pattern, text
 from rootproof.place import Located, Outside, Place
 
 MAX_FILE = 8 * 1024 * 1024
@@ -45,7 +45,7 @@ class Scope:
     def files(self) -> Iterator[str]:
         """Raw root-relative paths of every readable file and every test file, sorted; links are not followed."""
         tests = {contract.file_of(entry) for entry in self.terms.tests}
-        exact = [entry for entry in (*self.terms.read, *tests) if not contract.pattern.is_glob(entry)]
+        exact = [entry for entry in (*self.terms.read, *tests) if not pattern.is_glob(entry)]
         found = {path for path in exact if _kind(self.root / path) == "file"}
         if len(exact) < len(self.terms.read) + len(tests):
             found.update(path for path in self._walk() if self._wanted(path, tests))
@@ -53,7 +53,7 @@ class Scope:
 
     def _wanted(self, path: str, tests: set[str]) -> bool:
         shown = text.show_path(path)
-        return self.terms.readable(shown) or any(contract.pattern.matches(entry, shown) for entry in tests)
+        return self.terms.readable(shown) or any(pattern.matches(entry, shown) for entry in tests)
 
     def _walk(self) -> Iterator[str]:
         named = {part for entry in (*self.terms.read, *self.terms.tests) for part in entry.split("/")}
@@ -77,9 +77,8 @@ class Scope:
         are as when it was last hashed is taken as equal (its status time cannot be set by a program).
         """
         if thorough:
-            now = self.manifest()
-        else:
-            now = {text.show_path(path): self._digest(path) for path in self.files()}
+            self._stamps.clear()
+        now = {text.show_path(path): self._digest(path) for path in self.files()}
         return tuple(sorted(path for path in {*now, *manifest} if now.get(path) != manifest.get(path)))
 
     def _digest(self, path: str) -> str:

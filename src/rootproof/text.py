@@ -79,6 +79,6 @@ def one_line(text: str, limit: int) -> str:
 
 
 def show_path(raw: str) -> str:
-    """A path as it is stored and shown: undecodable bytes as ``\\xNN``, look-alikes and controls escaped, reversible."""
+    """A path as it is stored and shown: undecodable bytes as ``\\xNN``, controls escaped; reversible."""
     data = raw.encode("utf-8", "surrogateescape")
     return visible(data.decode("utf-8", "backslashreplace"), keep_newlines=False)

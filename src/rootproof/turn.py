@@ -10,7 +10,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rootproof import canonical, completion, evidence, policy, protocol, view
-from rootproof.recording import record
 from rootproof.event import (
     Blocked,
     FinalJudged,
@@ -27,6 +26,7 @@ from rootproof.event import (
 )
 from rootproof.ledger.interface import Entry
 from rootproof.place import Located
+from rootproof.recording import record
 from rootproof.state import State
 from rootproof.tools.interface import Declined, Observation, Request, ToolSpec
 

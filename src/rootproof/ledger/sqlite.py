@@ -298,5 +298,3 @@ def _error(path: Path, error: sqlite3.Error) -> StoreError:
     if "readonly" in said or "unable to open" in said or "attempt to write" in said:
         return StoreReadOnly(f"{path}: {said}")
     return StoreDamaged(f"{path}: {said}")
-
-

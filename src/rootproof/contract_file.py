@@ -24,7 +24,7 @@ from rootproof.contract import (
     Scope,
     file_of,
 )
-from rootproof.contract_faults import Parts, near
+from rootproof.contract_parts import Parts, near
 from rootproof.errors import ContractError, Fault
 from rootproof.tools.interface import ToolSpec
 

@@ -55,11 +55,23 @@ class Scope:
         shown = text.show_path(path)
         return self.terms.readable(shown) or any(pattern.matches(entry, shown) for entry in tests)
 
-    def _walk(self) -> Iterator[str]:
+    def secrets(self) -> tuple[str, ...]:
+        """Raw root-relative paths of secret files and folders that the code under test may not see."""
+        allowed = self.terms.tests_may_read
+        found = []
+        for path in self._walk(folders_too=True):
+            shown = text.show_path(path)
+            if self.terms.denied(shown) and not any(pattern.matches(entry, shown) for entry in allowed):
+                found.append(path)
+        return tuple(found)
+
+    def _walk(self, *, folders_too: bool = False) -> Iterator[str]:
         named = {part for entry in (*self.terms.read, *self.terms.tests) for part in entry.split("/")}
         skipped = set(contract.UNASKED) - named
         for folder, folders, names in os.walk(self.root):
             folders[:] = sorted(name for name in folders if name not in skipped)
+            if folders_too:
+                yield from (os.path.relpath(os.path.join(folder, name), self.root) for name in folders)
             for name in names:
                 full = os.path.join(folder, name)
                 if stat.S_ISREG(os.lstat(full).st_mode):

@@ -24,7 +24,7 @@ from rootproof.event import (
     Stopped,
     Usage,
 )
-from rootproof.ledger.interface import Entry
+from rootproof.ledger.interface import Entry, Ledger
 from rootproof.place import Located
 from rootproof.recording import record
 from rootproof.state import State
@@ -84,14 +84,14 @@ def _begin(case: Case, state: State, allowed: policy.Allowed, message: protocol.
     return Entry(Started(tool=message.tool, input=dict(allowed.input), request=allowed.digest, note=message.note))
 
 
-def carry_out(case: Case, state: State, started: Started) -> Entry:
+def carry_out(case: Case, ledger: Ledger, state: State, started: Started) -> Entry:
     """Enter the tool, once. An action whose end nobody saw is closed first, then run once more."""
     spec = case.tools[started.tool].spec
     if state.retry:
         spent = completion.exhausted(case.contract, state)
         again = started.model_copy(update={"attempt": started.attempt + 1})
         return Entry(Stopped(status="budget", reason=spent) if spent else again)
-    if state.pending_epoch != case.ledger.epoch:
+    if state.pending_epoch != ledger.epoch:
         return _lost(case, spec, started)
     result = case.tools[started.tool].run(_request(case, state, spec, started))
     if isinstance(result, Declined):
@@ -122,13 +122,13 @@ def _request(case: Case, state: State, spec: ToolSpec, started: Started) -> Requ
     return Request(started.tool, started.input, paths, left.seconds, left.cpu_seconds, left.test_runs, state.tries)
 
 
-def check(case: Case, state: State, observed: Observed) -> Entry:
+def check(case: Case, ledger: Ledger, state: State, observed: Observed) -> Entry:
     """Source and structure first, then evidence. Judged on the stored bytes."""
     spec = case.tools[observed.tool].spec
     problem = evidence.unsound(spec, observed.input, observed)
     if problem:
         return Entry(InvalidObservation(tool=observed.tool, problem=problem))
-    attachments = {name: case.ledger.blob(digest) for name, digest in observed.attachments.items()}
+    attachments = {name: ledger.blob(digest) for name, digest in observed.attachments.items()}
     seen = evidence.Seen(observed.input, observed, attachments)
     return Entry(evidence.judge(case.contract, spec, state, seen, case.checks))
 

@@ -20,6 +20,7 @@ from rootproof.errors import (
     ModelError,
     NotRunnable,
     ResumeRefused,
+    StoreNewer,
     UsageError,
 )
 from rootproof.event import Began, Resumed
@@ -79,6 +80,15 @@ def load_contract(path: Path) -> Loaded:
     return contract_file.load(path, catalog(), frozenset(checks()))
 
 
+def load_document(document: Mapping[str, Any], base: Path, origin: str) -> Loaded:
+    """A contract given as plain data, in the form of the TOML file; ``base`` is what its root is relative to.
+
+    Raises:
+        ContractError: with every fault.
+    """
+    return contract_file.load_document(document, base.absolute(), origin, catalog(), frozenset(checks()))
+
+
 class Contract(Document):
     """The contract as users of the library load it: checked against the tools installed here."""
 
@@ -98,7 +108,7 @@ class Contract(Document):
         Raises:
             ContractError: with every fault.
         """
-        return contract_file.load_document(document, Path(base).absolute(), "contract", catalog(), frozenset(checks()))
+        return load_document(document, Path(base), "contract")
 
 
 def default_store() -> Path:

@@ -63,7 +63,7 @@ def load(path: Path, catalog: Mapping[str, ToolSpec], checks: frozenset[str] = f
     Raises:
         ContractError: with every fault found.
     """
-    document = _document(path)
+    document = document_of(path)
     return load_document(document, path.absolute().parent, str(path), catalog, checks)
 
 
@@ -93,7 +93,7 @@ def load_document(
     return Loaded(contract, root, origin, warnings)
 
 
-def _document(path: Path) -> dict[str, Any]:
+def document_of(path: Path) -> dict[str, Any]:
     place = str(path)
 
     def fail(found: str, mend: str) -> ContractError:

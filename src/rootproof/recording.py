@@ -9,6 +9,7 @@ from rootproof import canonical
 from rootproof.canonical import Json
 from rootproof.event import Observed, Started, Usage
 from rootproof.ledger.interface import Entry
+from rootproof.text import whole
 from rootproof.tools.interface import Observation
 
 MAX_EXCERPT = 16_000
@@ -60,9 +61,9 @@ def mask(value: Json, secrets: Sequence[str]) -> Json:
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, MASK)
-        return value
+        return whole(value)
     if isinstance(value, Mapping):
-        return {key: mask(item, secrets) for key, item in value.items()}
+        return {whole(key): mask(item, secrets) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [mask(item, secrets) for item in value]
     return value

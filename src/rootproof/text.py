@@ -45,6 +45,14 @@ def has_invisible(text: str) -> bool:
     return _INVISIBLE.search(text) is not None
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def whole(text: str) -> str:
+    """The text with every lone surrogate as a visible escape, so that it can be encoded, stored and read again."""
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
 def visible(text: str, *, keep_newlines: bool = True) -> str:
     """The text with every control, invisible or direction-changing character as a visible escape."""
 

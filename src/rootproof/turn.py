@@ -9,7 +9,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from rootproof import canonical, completion, evidence, policy, protocol, view
+from rootproof import canonical, completion, evidence, policy, protocol, text, view
 from rootproof.event import (
     Blocked,
     FinalJudged,
@@ -39,7 +39,9 @@ def ask(case: Case, state: State) -> Entry:
     began = time.monotonic()
     reply = case.model.propose(view.render(case.contract, case.frame, state))
     usage = Usage(seconds=time.monotonic() - began, model_tokens=reply.tokens)
-    return Entry(Replied(text=reply.text, finish=reply.finish, label=reply.label, usage=usage))
+    # One character over the limit is enough to be judged as too large again, however much was sent.
+    said = text.whole(reply.text[: protocol.MAX_MESSAGE + 1])
+    return Entry(Replied(text=said, finish=reply.finish, label=text.one_line(reply.label, 200), usage=usage))
 
 
 def judge(case: Case, state: State, message: protocol.Message) -> Entry:

@@ -81,9 +81,13 @@ class ReadFile:
         try:
             data = self.scope.read(place)
         except OSError as error:
-            return Declined(f"{name} cannot be read: {error.strerror or 'it is not a regular file'}", "name another file")
+            return Declined(
+                f"{name} cannot be read: {error.strerror or 'it is not a regular file'}", "name another file"
+            )
         if len(data) > MAX_FILE:
-            return Declined(f"{name} is larger than {MAX_FILE} bytes, too large to show", "search it for a text instead")
+            return Declined(
+                f"{name} is larger than {MAX_FILE} bytes, too large to show", "search it for a text instead"
+            )
         if is_binary(data):
             return Declined(f"{name} is binary ({len(data)} bytes); only text is shown", "name a text file")
         decoded = decode(data, self.encodings)

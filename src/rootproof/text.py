@@ -87,6 +87,20 @@ def one_line(text: str, limit: int) -> str:
 
 
 def show_path(raw: str) -> str:
-    """A path as it is stored and shown: undecodable bytes as ``\\xNN``, controls escaped; reversible."""
-    data = raw.encode("utf-8", "surrogateescape")
-    return visible(data.decode("utf-8", "backslashreplace"), keep_newlines=False)
+    """A path as it is stored and shown: reversible, so that different names never look the same to a program.
+
+    An undecodable byte is ``\\xNN``, a control or invisible character ``\\uNNNN`` (``\\xNN`` below 0x80), a backslash
+    ``\\\\``.
+    """
+    if raw.isascii() and raw.isprintable() and "\\" not in raw:
+        return raw
+
+    def escape(match: re.Match[str]) -> str:
+        code = ord(match.group())
+        if 0xDC80 <= code <= 0xDCFF:
+            return f"\\x{code - 0xDC00:02x}"
+        if code < 0x80:
+            return f"\\x{code:02x}"
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+    return _UNSAFE.sub(escape, raw.replace("\\", "\\\\"))

@@ -103,7 +103,8 @@ class Watch:
         self._next_rare = time.monotonic() + _RARE
         self.due = 0.0
         """When the next look is worth its cost (monotonic clock)."""
-        self._cost = 0.0
+        self.cpu_seconds = 0.0
+        """The most that was seen. The kernel's own account misses what was killed together with its namespace."""
 
     def close(self) -> None:
         os.close(self._processes.proc)
@@ -115,6 +116,7 @@ class Watch:
         began = time.monotonic()
         members = self._processes.members()
         usage = self._usage(members)
+        self.cpu_seconds = max(self.cpu_seconds, usage.cpu_seconds)
         hit = self._judge(usage, members, began)
         self.due = time.monotonic() + max(_INTERVAL, 10 * (time.monotonic() - began))
         return hit

@@ -7,7 +7,6 @@ throw-away layer over it (overlay); where another user's files make that impossi
 from __future__ import annotations
 
 import os
-import resource
 import socket
 import subprocess
 import sys
@@ -16,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rootproof.errors import ContainmentUnavailable
-from rootproof.sandbox import policy, seccomp
+from rootproof.sandbox import policy, seccomp, selftest
 from rootproof.sandbox.bare import completed
 from rootproof.sandbox.copy import throw_away
 from rootproof.sandbox.identity import identity
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, Probe
 from rootproof.sandbox.process import Streams, carry_out
 from rootproof.sandbox.program import start
-from rootproof.sandbox.rlimits import rlimits
+from rootproof.sandbox.rlimits import process_limit, rlimits
 from rootproof.sandbox.survey import survey
 from rootproof.sandbox.watch import NamespaceProcesses, Watch
 
@@ -39,9 +38,7 @@ class Namespaces:
 
     def probe(self) -> Probe:
         """Runs the self-test; see ``selftest.py``."""
-        from rootproof.sandbox.selftest import probe
-
-        return probe(self)
+        return selftest.probe(self)
 
     def run(self, command: Command) -> Completed:
         """Run one command; see :class:`rootproof.sandbox.interface.Sandbox`."""
@@ -127,7 +124,7 @@ class _Launch:
             "uid": plan.uid,
             "gid": plan.gid,
             "switch": os.geteuid() == 0,
-            "rlimits": [*rlimits(command.limits), *_process_limit(command, plan.uid)],
+            "rlimits": [*rlimits(command.limits), *process_limit(command.limits, plan.uid, _OURS)],
             "filter": self._filter,
             "root": plan.root,
             "mode": view.mode,
@@ -187,15 +184,3 @@ def _checked_changes(command: Command) -> list[tuple[str, bytes]]:
             raise ContainmentUnavailable(f"not a path beneath the root: {relative}")
         changes.append((name, bytes(content)))
     return changes
-
-
-def _process_limit(command: Command, uid: int) -> list[tuple[int, int, int]]:
-    """The kernel's own limit on processes and threads: per user and, since Linux 5.14, per user namespace.
-
-    It does not bind root; before 5.14 it would count the user's other processes too.
-    """
-    release = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
-    if uid == 0 or release < (5, 14):
-        return []
-    most = command.limits.processes + _OURS
-    return [(resource.RLIMIT_NPROC, most, most)]

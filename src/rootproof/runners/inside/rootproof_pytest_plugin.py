@@ -160,7 +160,8 @@ class Reporter:
         report = outcome.get_result()
         failure = None
         error = call.excinfo.value if call.excinfo is not None else None
-        if error is not None and (report.outcome == "failed" or hasattr(report, "wasxfail")):
+        told = report.outcome == "failed" or hasattr(report, "wasxfail")
+        if error is not None and told and not isinstance(error, pytest.xfail.Exception):
             failure = self._describer.describe(error, report.when, self._comparison)
         blocked = self._watch.take(error if report.outcome == "failed" else None)
         report.rootproof = {"failure": failure, "blocked": blocked}

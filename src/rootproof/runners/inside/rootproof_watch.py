@@ -62,6 +62,7 @@ class Watch:
         self._root = root
         self._hidden = tuple(os.path.join(root, path) for path in hidden)
         self._lines: dict[str, None] = {}
+        self._nearby: dict[str, None] = {}
         self._awake = False
         self._inside = threading.local()
 
@@ -71,13 +72,17 @@ class Watch:
 
     def clear(self) -> None:
         self._lines = {}
+        self._nearby = {}
 
     def take(self, error: BaseException | None = None) -> list[str]:
         """The lines since the last call, and those that the exceptions of a failure add."""
-        lines, self._lines = self._lines, {}
+        lines, nearby = self._lines, self._nearby
+        self.clear()
         for link in chain_of(error):
             line = self._refusal(link)
-            if line:
+            if isinstance(link, ConnectionRefusedError):
+                lines.update((f"connect {address}: refused", None) for address in nearby)
+            elif line:
                 lines[line] = None
         return list(lines)[:LINES_A_PHASE]
 
@@ -101,10 +106,12 @@ class Watch:
 
     def _look(self, event: str, args: tuple[object, ...]) -> None:
         if event in CONNECTS:
-            if not is_loopback(args[1]):
+            if is_loopback(args[1]):
+                self._nearby[address_text(args[1])] = None
+            else:
                 self._note(f"connect {address_text(args[1])}")
         elif event in LOOKUPS:
-            if not is_loopback_name(args[0]):
+            if not is_loopback_name(args[0]) and not is_number(args[0]):
                 self._note(f"lookup {name_text(args[0])}")
         elif event == "open":
             self._look_open(args)
@@ -173,6 +180,17 @@ def path_text(path: object) -> str | None:
 def is_loopback_name(host: object) -> bool:
     name = name_text(host)
     return name in LOOPBACK_NAMES or name.startswith("127.") or name == socket.gethostname()
+
+
+def is_number(host: object) -> bool:
+    """A numeric address needs no lookup; its connect is seen on its own."""
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, name_text(host))
+        except (OSError, ValueError):
+            continue
+        return True
+    return False
 
 
 def is_loopback(address: object) -> bool:

@@ -37,6 +37,10 @@ class Query:
     ignore_case: bool = False
 
     @property
+    def ascii(self) -> bool:
+        return all(pattern.isascii() for pattern in self.patterns)
+
+    @property
     def arguments(self) -> list[str]:
         kind = ["--crlf"] if self.regex else ["--fixed-strings"]
         case = "--ignore-case" if self.ignore_case else "--case-sensitive"
@@ -93,7 +97,7 @@ class Ripgrep:
         Raises:
             TimeUp: before the batch it interrupted is given.
         """
-        options = [*query.arguments, "--count", "--stats", *([f"--encoding={encoding}"] if encoding else [])]
+        options = [*query.arguments, "--count", "--stats", *_read_as(encoding)]
         for batch in _batches(files):
             _, out, _ = self._call(options, batch)
             rows, _, stats = out.rpartition(b"\n\n" if b"\0" in out else b"\n")
@@ -105,7 +109,7 @@ class Ripgrep:
         options = [*query.arguments, "--line-number", "--column", f"--max-count={most}", "--max-columns=1"]
         found: list[Spot] = []
         for batch in _batches(files):
-            _, out, _ = self._call([*options, *([f"--encoding={encoding}"] if encoding else [])], batch)
+            _, out, _ = self._call([*options, *_read_as(encoding)], batch)
             for path, rest in _rows(out):
                 line, column, _ = rest.split(b":", 2)
                 found.append(Spot(path, int(line), int(column)))
@@ -119,10 +123,15 @@ class Ripgrep:
             found.extend(os.fsdecode(path[2:]) for path in out.split(b"\0") if path)
         return sorted(found)
 
-    def _call(self, options: Sequence[str], files: Sequence[bytes]) -> tuple[int, bytes, bytes]:
-        left = self.until - time.monotonic()
-        if left <= 0:
+    def check_time(self) -> None:
+        """Raises:
+        TimeUp: the limit is reached.
+        """
+        if time.monotonic() >= self.until:
             raise TimeUp
+
+    def _call(self, options: Sequence[str], files: Sequence[bytes]) -> tuple[int, bytes, bytes]:
+        self.check_time()
         with held_back():
             child = subprocess.Popen(
                 [os.fsencode(self.rg), *(part.encode() for part in (*_ALWAYS, *options)), b"--", *files],
@@ -134,13 +143,22 @@ class Ripgrep:
                 start_new_session=True,
             )
         try:
-            out, said = child.communicate(timeout=left)
+            out, said = child.communicate(timeout=max(self.until - time.monotonic(), 0.001))
         except subprocess.TimeoutExpired:
             raise TimeUp from None
         finally:
             if child.returncode is None:
                 _kill(child)
         return child.returncode, out, said
+
+
+def _read_as(encoding: str) -> list[str]:
+    """The option for an encoding by the name Python has for it; the program knows the names of the web."""
+    if not encoding:
+        return []
+    known = {"cp932": "shift_jis", "cp949": "euc-kr", "cp950": "big5", "big5hkscs": "big5", "latin_1": "windows-1252"}
+    name = known.get(encoding) or encoding.replace("iso8859_", "iso-8859-").replace("cp125", "windows-125")
+    return [f"--encoding={name.replace('_', '-') if name != 'shift_jis' else name}"]
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

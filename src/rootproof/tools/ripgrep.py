@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,7 +26,9 @@ from rootproof.sandbox.interrupt import held_back
 ARGUMENTS = 256 * 1024
 """Most bytes of file names given to one call; far below what any system takes."""
 _ALWAYS = ("--no-config", "--no-ignore", "--no-mmap", "--text", "--color=never", "--no-heading", "-H", "--null")
-_DEVOURED = "the search program ended unexpectedly"
+_SEARCHED = re.compile(rb"^(\d+) files searched$", re.MULTILINE)
+_STATS = 600
+"""Bytes at the end of an answer that hold the program's own account of the call; its last line of a kind counts."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class Ripgrep:
         if code != 2:
             return ""
         words = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
-        last = next((line for line in reversed(words) if line.startswith("error: ")), (words or [_DEVOURED])[0])
+        last = next((line for line in reversed(words) if line.startswith("error: ")), (words or ["the search program ended without a word"])[0])
         return last.removeprefix("error: ").removeprefix("rg: ")
 
     def counts(self, query: Query, files: Sequence[str], encoding: str = "") -> Iterator[tuple[dict[str, int], int]]:
@@ -100,9 +103,8 @@ class Ripgrep:
         options = [*query.arguments, "--count", "--stats", *_read_as(encoding)]
         for batch in _batches(files):
             _, out, _ = self._call(options, batch)
-            rows, _, stats = out.rpartition(b"\n\n" if b"\0" in out else b"\n")
-            searched = next((int(line.split()[0]) for line in stats.split(b"\n") if line.endswith(b"searched")), 0)
-            yield {path: int(rest) for path, rest in _rows(rows)}, searched
+            stated = _SEARCHED.findall(out[-_STATS:])
+            yield {path: int(rest) for path, rest in _rows(out)}, int(stated[-1]) if stated else 0
 
     def spots(self, query: Query, files: Sequence[str], most: int, encoding: str = "") -> list[Spot]:
         """The first matching lines of each file, at most ``most`` of one, in the order of the names given."""

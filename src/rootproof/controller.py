@@ -1,0 +1,64 @@
+"""The loop: one turn decides the one thing that happens next and appends one event. No path goes round it.
+
+It knows no provider, no tool and no kind of question: only nouns, rules, the ground and the interfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rootproof import completion, evidence, protocol, turn
+from rootproof.contract import Contract
+from rootproof.errors import ModelUnavailable
+from rootproof.event import Interrupted, Observed, Replied, Started, Stopped
+from rootproof.ledger.interface import Entry, Ledger
+from rootproof.models.interface import Model
+from rootproof.scope import Scope
+from rootproof.state import State
+from rootproof.tools.interface import Tool
+from rootproof.view import Frame
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything one investigation needs besides its ledger."""
+
+    contract: Contract
+    model: Model
+    tools: Mapping[str, Tool]
+    scope: Scope
+    frame: Frame
+    checks: Mapping[str, evidence.Check] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    """Values that are masked at capture, before anything is stored."""
+
+
+def investigate(case: Case, ledger: Ledger) -> State:
+    """Run one investigation to its end; resuming is the same call on a ledger that is not empty."""
+    state = ledger.replay()
+    while not state.stopped:
+        try:
+            state = ledger.append(state, next_event(case, ledger, state))
+        except KeyboardInterrupt:
+            state = ledger.replay()  # what the interrupted turn stored, if anything
+            if not state.stopped:
+                state = ledger.append(state, Entry(Stopped(status="cancelled", reason="the user interrupted")))
+        except ModelUnavailable as error:
+            state = ledger.append(state, Entry(Interrupted(reason=str(error))))
+    return state
+
+
+def next_event(case: Case, ledger: Ledger, state: State) -> Entry:
+    """Decide the one thing that happens next: judge what is pending, stop, or ask the model."""
+    match state.pending:
+        case Observed() as observed:
+            return turn.check(case, ledger, state, observed)
+        case Started() as started:
+            return turn.carry_out(case, ledger, state, started)
+        case Replied() as reply:
+            return turn.judge(case, state, protocol.parse(reply.text, reply.finish))
+        case None if stopped := completion.stop_reason(case.contract, state):
+            return Entry(stopped)
+        case None:
+            return turn.ask(case, state)

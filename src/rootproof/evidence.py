@@ -1,0 +1,244 @@
+"""Is it true? Judges an observation: first whether it answers its request, then which facts it gives. Pure.
+
+Evidence matches result fields, never echoed input and never traceback text. Captures run over whole files at their
+digest. What is judged are the stored bytes, so anyone can judge them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rootproof import canonical, pattern
+from rootproof.comments import blank_comments
+from rootproof.contract import Contract, EvidenceItem
+from rootproof.criterion import kind
+from rootproof.event import Checked, Observed
+from rootproof.fact import Fact, Scalar, Source
+from rootproof.state import State
+from rootproof.text import line_of
+from rootproof.tools.interface import ToolSpec
+
+OPERATORS = ("_min", "_max", "_not", "_contains")
+POSSIBLY_CONTAINMENT = "possibly_containment"
+"""Flag of a failure that containment may have caused: never evidence of a cause."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An observation with its stored bytes and the request it answers."""
+
+    request: Mapping[str, object]
+    observed: Observed
+    attachments: Mapping[str, bytes]
+
+
+Check = Callable[[EvidenceItem, Seen, State], str]
+"""A named pure check of an investigation: empty where it holds, else why it does not."""
+
+
+def unsound(spec: ToolSpec, request: Mapping[str, object], observed: Observed) -> str:
+    """Why the observation does not answer its request or has no sound structure; empty where it does."""
+    fields = observed.fields
+    if not isinstance(fields, dict):
+        return f"the result is no object but {type(fields).__name__}"
+    for name in spec.echoes:
+        if name in request and fields.get(name) != request[name]:
+            return f"it is about {name} {str(fields.get(name))[:80]!r}, asked was {str(request[name])[:80]!r}"
+    for result in spec.results:
+        if result.name not in fields:
+            if result.required:
+                return f"it has no {result.name}"
+            continue
+        value = fields[result.name]
+        if not _is(result.kind, value):
+            return f"{result.name} must be of kind {result.kind}, found {_shown(value)}"
+        if result.choices and value is not None and value not in result.choices:
+            return f"{result.name} must be one of {', '.join(result.choices)}, found {_shown(value)}"
+    for name in fields:
+        if spec.result(name) is None:
+            return f"it has a field {name[:40]!r} that {spec.name} does not declare"
+    if observed.cut and fields.get("status") in ("passed", "failed"):
+        return f"it was cut ({observed.cut}) and yet claims to have {fields['status']}"
+    return ""
+
+
+def _is(wanted: str, value: object) -> bool:
+    if value is None:
+        return wanted != "text"
+    if wanted == "scalar":
+        return isinstance(value, str | int | float)
+    types: dict[str, type | tuple[type, ...]] = {
+        "text": str,
+        "list": list,
+        "object": dict,
+        "flag": bool,
+        "integer": int,
+    }
+    return isinstance(value, types[wanted]) and not (wanted == "integer" and isinstance(value, bool))
+
+
+def _shown(value: object) -> str:
+    return f"{type(value).__name__} {str(value)[:60]!r}"
+
+
+def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: Mapping[str, Check]) -> Checked:
+    """Facts, conflicts and failures that one sound observation gives.
+
+    Args:
+        state: as it was when the observation was made; its ``seq`` is the observation's event.
+    """
+    facts: list[Fact] = list(_records(spec, state, seen))
+    conflicts: list[tuple[str, str]] = []
+    failed, why = "", ""
+    for item in contract.evidence:
+        if item.tool != spec.name or any(seen.request.get(k) != v for k, v in item.where.items()):
+            continue
+        reason = unsatisfied(item, seen) or (checks[item.check](item, seen, state) if item.check else "")
+        about = _about(item, seen)
+        if reason:
+            withdrawn = _contradicted(item, state, seen, about)
+            conflicts.extend(withdrawn)
+            if item.otherwise == "fail" and not failed and not seen.observed.stale:
+                failed, why = item.id, f"{item.id}: {reason}"
+            continue
+        for fact in _facts_of(item, state, seen, about):
+            facts.append(fact)
+            if fact.standing == "conflict":
+                conflicts.append(fact.key)
+    kept = [] if seen.observed.stale else [fact for fact in facts if _is_new(fact, state)]
+    return Checked(tool=spec.name, facts=tuple(kept), conflicts=tuple(conflicts), failed=failed, reason=why)
+
+
+def _is_new(fact: Fact, state: State) -> bool:
+    """A fact that stands is left alone, and so is a conflict; a built-in one gains what is newly seen."""
+    earlier = state.facts.get(fact.key)
+    if earlier is None:
+        return True
+    if earlier.standing == "conflict":
+        return False
+    return earlier.standing == "stale" or (fact.check.startswith("built-in:") and earlier.value != fact.value)
+
+
+def unsatisfied(item: EvidenceItem, seen: Seen) -> str:
+    """Why the observation does not satisfy the item's ``expect`` and ``capture``; empty where it does."""
+    observed = seen.observed
+    if observed.stale:
+        return f"the tree changed during the run: {', '.join(observed.stale[:3])}"
+    if POSSIBLY_CONTAINMENT in observed.flags and "status" in item.expect:
+        return "containment may have caused this outcome"
+    if observed.cut and item.expect.get("status") != observed.fields.get("status"):
+        return f"the observation was cut ({observed.cut})"
+    for key, wanted in item.expect.items():
+        reason = _unmet(key, wanted, observed.fields)
+        if reason:
+            return reason
+    for name in item.bind.values():
+        if not isinstance(observed.fields.get(name), str | int | float | bool | None) or name not in observed.fields:
+            return f"there is no {name} to bind"
+    if item.capture and not any(True for _ in _matches(item, seen)):
+        return "the pattern is not found"
+    return ""
+
+
+def split_operator(key: str, names: Mapping[str, object] | tuple[str, ...]) -> tuple[str, str]:
+    """A key of ``expect`` as (result field, operator); the operator is empty for equality."""
+    if key in names:
+        return key, ""
+    for operator in OPERATORS:
+        if key.endswith(operator):
+            return key[: -len(operator)], operator
+    return key, ""
+
+
+def _unmet(key: str, wanted: Scalar, fields: Mapping[str, object]) -> str:
+    name, operator = split_operator(key, fields)
+    if name not in fields:
+        return f"there is no {name}"
+    found = fields[name]
+    if operator == "_contains":
+        holds = isinstance(found, str | list) and isinstance(wanted, str) and wanted in found
+    elif kind(found) != kind(wanted):
+        holds = operator == "_not" and found is not None
+    elif operator in ("_min", "_max"):
+        holds = isinstance(found, int | float) and isinstance(wanted, int | float) and kind(found) == "number"
+        holds = holds and (found >= wanted if operator == "_min" else found <= wanted)  # type: ignore[operator]
+    else:
+        holds = (found == wanted) == (operator == "")
+    return "" if holds else f"{key} is {_shown(found)}, needed {wanted!r}"
+
+
+def _about(item: EvidenceItem, seen: Seen) -> str:
+    return str(seen.observed.fields.get(item.about, ""))[:200] if item.about else ""
+
+
+def _conditions(seen: Seen) -> str:
+    return canonical.digest({"request": seen.observed.request, "conditions": seen.observed.conditions})
+
+
+def _contradicted(item: EvidenceItem, state: State, seen: Seen, about: str) -> list[tuple[str, str]]:
+    """Facts this item gave for the same request under the same conditions, which now does not give them."""
+    same = _conditions(seen)
+    checks = tuple(f"{kind}:{item.id}" for kind in ("evidence", "bind", "capture"))
+    return [
+        fact.key
+        for fact in state.facts.values()
+        if fact.check in checks and fact.request == same and fact.standing != "conflict"
+    ]
+
+
+def _fact(state: State, seen: Seen, check: str, name: str, value: Scalar) -> Fact:
+    return Fact(
+        name=name,
+        value=value,
+        event=state.seq,
+        observation=seen.observed.digest,
+        check=check,
+        request=_conditions(seen),
+        reads=tuple(sorted(seen.observed.reads)),
+    )
+
+
+def _facts_of(item: EvidenceItem, state: State, seen: Seen, about: str) -> Iterator[Fact]:
+    def made(check: str, name: str, value: Scalar) -> Fact:
+        return _fact(state, seen, f"{check}:{item.id}", name, value).model_copy(update={"about": about})
+
+    yield made("evidence", item.id, True)
+    for name, field in item.bind.items():
+        yield made("bind", name, seen.observed.fields[field])
+    values: dict[str, tuple[str, Source]] = {}
+    torn: set[str] = set()
+    for source, groups in _matches(item, seen):
+        for name, value in groups.items():
+            if value is not None and values.setdefault(name, (value, source))[0] != value:
+                torn.add(name)
+    for name, (value, source) in values.items():
+        standing = "conflict" if name in torn else "held"
+        yield made("capture", name, value).model_copy(update={"source": source, "standing": standing})
+
+
+def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str, str | None]]]:
+    """Matches over the whole stored files, outside comments where a grammar exists."""
+    for path, digest in seen.observed.reads.items():
+        data = seen.attachments.get(path)
+        if data is None:
+            continue
+        whole = data.decode(str(seen.observed.fields.get("encoding") or "utf-8"), "backslashreplace")
+        code = blank_comments(path, whole)
+        for start, _, groups in pattern.captures(item.capture, code):
+            yield Source(path=path, line=line_of(whole, start), digest=digest), groups
+
+
+def _records(spec: ToolSpec, state: State, seen: Seen) -> Iterator[Fact]:
+    for record in spec.records:
+        value = seen.observed.fields.get(record.value)
+        if value is None or value == record.unless or not isinstance(value, str | int | float | bool):
+            continue
+        about = ":".join(str(seen.observed.fields.get(name, "")) for name in record.about)
+        source = None
+        path = seen.observed.fields.get("path")
+        if isinstance(path, str) and path in seen.observed.reads:
+            line = seen.observed.fields.get("first_line")
+            source = Source(path=path, line=line if type(line) is int else 1, digest=seen.observed.reads[path])
+        fact = _fact(state, seen, f"built-in:{spec.name}", record.fact, value)
+        yield fact.model_copy(update={"about": about, "source": source})

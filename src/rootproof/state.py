@@ -1,0 +1,285 @@
+"""The state of a run: a fold over its events. Only the controller holds it; a model gets a rendered view of a part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from rootproof.event import (
+    Began,
+    Blocked,
+    Checked,
+    Event,
+    FinalJudged,
+    Interrupted,
+    InvalidObservation,
+    Known,
+    Observed,
+    ParseError,
+    Rejected,
+    Replied,
+    Resumed,
+    Started,
+    Stopped,
+    Usage,
+)
+from rootproof.fact import Fact
+
+Status = Literal[
+    "running",
+    "success",
+    "failed",
+    "blocked",
+    "max_steps",
+    "budget",
+    "waiting",
+    "undetermined",
+    "interrupted",
+    "cancelled",
+]
+EXIT_STATUS: Mapping[str, int] = {
+    "success": 0,
+    "failed": 1,
+    "blocked": 3,
+    "max_steps": 4,
+    "budget": 5,
+    "waiting": 6,
+    "undetermined": 7,
+    "interrupted": 8,
+    "cancelled": 130,
+}
+RESUMABLE = ("waiting", "interrupted", "cancelled")
+TRAIL = 40
+"""Earlier observations kept for the view's working set; older ones are counted only."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One earlier observation, as the view may show it again."""
+
+    step: int
+    event: int
+    observed: Observed
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that is known after some prefix of the events. Built by :func:`fold` alone."""
+
+    seq: int = 0
+    began: Began | None = None
+    step: int = 0
+    status: Status = "running"
+    reason: str = ""
+    pending: Replied | Started | Observed | None = None
+    """What was begun and is not finished. A started action whose end nobody saw is closed first."""
+    pending_epoch: int = 0
+    retry: bool = False
+    """The pending action was closed as interrupted and is to be started once more."""
+    consecutive_parse_errors: int = 0
+    consecutive_invalid_actions: int = 0
+    no_progress: int = 0
+    facts: Mapping[tuple[str, str], Fact] = field(default_factory=dict)
+    requests: Mapping[str, Seen] = field(default_factory=dict)
+    """Request digest → its latest complete observation."""
+    trail: tuple[Seen, ...] = ()
+    last: Seen | None = None
+    """The observation the last step gave, or was answered with."""
+    last_known: bool = False
+    refusal: str = ""
+    """Why the last message was refused, until another one is accepted."""
+    note: str = ""
+    """The model's last own words: unverified."""
+    missing: tuple[str, ...] = ()
+    subject: str = ""
+    changed: tuple[str, ...] = ()
+    """Paths found to differ from event 1."""
+    spent: Usage = field(default_factory=Usage)
+    tries: int = 0
+    """Interventions tried so far: the sum of the field ``tries`` of all observations."""
+
+    @property
+    def stopped(self) -> bool:
+        return self.status != "running"
+
+    def fact(self, name: str, about: str = "") -> Fact | None:
+        return self.facts.get((name, about))
+
+
+def add(one: Usage, other: Usage) -> Usage:
+    """The sum of two costs."""
+    return Usage(
+        seconds=one.seconds + other.seconds,
+        cpu_seconds=one.cpu_seconds + other.cpu_seconds,
+        test_runs=one.test_runs + other.test_runs,
+        model_tokens=one.model_tokens + other.model_tokens,
+    )
+
+
+def fold(state: State, event: Event, epoch: int = 0) -> State:
+    """The state after one more event. Pure; the same events always give the same state."""
+    state = replace(state, seq=state.seq + 1)
+    usage = getattr(event, "usage", None)
+    if usage is not None:
+        state = replace(state, spent=add(state.spent, usage))
+    return _FOLDS[type(event)](state, event, epoch)
+
+
+def _began(state: State, event: Began, epoch: int) -> State:
+    return replace(state, began=event)
+
+
+def _replied(state: State, event: Replied, epoch: int) -> State:
+    return replace(state, step=state.step + 1, pending=event, pending_epoch=epoch)
+
+
+def _parse_error(state: State, event: ParseError, epoch: int) -> State:
+    return replace(
+        state, pending=None, consecutive_parse_errors=state.consecutive_parse_errors + 1, refusal=event.message
+    )
+
+
+def _rejected(state: State, event: Rejected, epoch: int) -> State:
+    invalid = state.consecutive_invalid_actions + (1 if event.invalid else 0)
+    refusal = event.reason + (f" ({event.hint})" if event.hint else "")
+    return replace(
+        state,
+        pending=None,
+        retry=False,
+        consecutive_parse_errors=0,
+        consecutive_invalid_actions=invalid,
+        refusal=refusal,
+        note=event.note,
+    )
+
+
+def _known(state: State, event: Known, epoch: int) -> State:
+    return replace(
+        state,
+        pending=None,
+        consecutive_parse_errors=0,
+        no_progress=state.no_progress + 1,
+        last=state.requests.get(event.request),
+        last_known=True,
+        refusal="",
+        note=event.note,
+    )
+
+
+def _started(state: State, event: Started, epoch: int) -> State:
+    return replace(
+        state,
+        pending=event,
+        pending_epoch=epoch,
+        retry=False,
+        consecutive_parse_errors=0,
+        refusal="",
+        note=event.note,
+    )
+
+
+def _interrupted(state: State, event: Interrupted, epoch: int) -> State:
+    if event.resumable:
+        return replace(state, status="interrupted", reason=event.reason)
+    return replace(state, retry=True)
+
+
+def _observed(state: State, event: Observed, epoch: int) -> State:
+    tries = event.fields.get("tries") if isinstance(event.fields, dict) else 0
+    return replace(
+        state,
+        pending=event,
+        pending_epoch=epoch,
+        retry=False,
+        consecutive_invalid_actions=0,
+        tries=state.tries + (tries if type(tries) is int and tries > 0 else 0),
+    )
+
+
+def _checked(state: State, event: Checked, epoch: int) -> State:
+    observed = state.pending
+    assert isinstance(observed, Observed)
+    facts = dict(state.facts)
+    fresh = [fact for fact in event.facts if fact.key not in facts]
+    for fact in event.facts:
+        facts[fact.key] = fact
+    for name, about in event.conflicts:
+        if (name, about) in facts:
+            facts[name, about] = facts[name, about].model_copy(update={"standing": "conflict"})
+    repeated = observed.request in state.requests and not observed.stale
+    seen = Seen(state.step, state.seq - 1, observed)
+    idle = 0 if fresh else state.no_progress + (1 if repeated else 0)
+    return replace(
+        state,
+        pending=None,
+        facts=facts,
+        requests=state.requests if observed.cut else {**state.requests, observed.request: seen},
+        trail=(*state.trail, seen)[-TRAIL:],
+        last=seen,
+        last_known=False,
+        no_progress=idle,
+        changed=tuple(sorted({*state.changed, *observed.stale})),
+        status="failed" if event.failed else state.status,
+        reason=event.reason if event.failed else state.reason,
+    )
+
+
+def _invalid_observation(state: State, event: InvalidObservation, epoch: int) -> State:
+    return replace(state, pending=None, status="failed", reason=f"invalid observation of {event.tool}: {event.problem}")
+
+
+def _blocked(state: State, event: Blocked, epoch: int) -> State:
+    return replace(state, pending=None, consecutive_parse_errors=0, status="blocked", reason=event.reason)
+
+
+def _final(state: State, event: FinalJudged, epoch: int) -> State:
+    gone = set(event.stale)
+    facts = {
+        key: fact.model_copy(update={"standing": "stale"}) if gone and _rests_on(fact, gone) else fact
+        for key, fact in state.facts.items()
+    }
+    state = replace(
+        state,
+        pending=None,
+        facts=facts,
+        consecutive_parse_errors=0,
+        note=event.note,
+        changed=tuple(sorted({*state.changed, *gone})),
+        missing=event.missing,
+        subject=event.subject,
+    )
+    if event.accepted:
+        return replace(state, status="success", reason="every criterion is met", refusal="")
+    refusal = "final rejected; still missing: " + "; ".join(event.missing)
+    return replace(state, no_progress=state.no_progress + 1, refusal=refusal)
+
+
+def _rests_on(fact: Fact, paths: set[str]) -> bool:
+    return fact.standing == "held" and (not fact.reads or not paths.isdisjoint(fact.reads))
+
+
+def _stopped(state: State, event: Stopped, epoch: int) -> State:
+    return replace(state, status=event.status, reason=event.reason)
+
+
+def _resumed(state: State, event: Resumed, epoch: int) -> State:
+    return replace(state, status="running", reason="")
+
+
+_FOLDS: Mapping[type, Callable[[State, Any, int], State]] = {
+    Began: _began,
+    Replied: _replied,
+    ParseError: _parse_error,
+    Rejected: _rejected,
+    Known: _known,
+    Started: _started,
+    Interrupted: _interrupted,
+    Observed: _observed,
+    Checked: _checked,
+    InvalidObservation: _invalid_observation,
+    Blocked: _blocked,
+    FinalJudged: _final,
+    Stopped: _stopped,
+    Resumed: _resumed,
+}

@@ -1,0 +1,147 @@
+"""What each kind of turn does: ask, judge a message, carry out an action, check an observation, judge a final.
+
+Each function looks at the state and returns the one event that follows. None of them changes the state.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from rootproof import canonical, completion, evidence, policy, protocol, text, view
+from rootproof.event import (
+    Blocked,
+    FinalJudged,
+    Interrupted,
+    InvalidObservation,
+    Known,
+    Observed,
+    ParseError,
+    Rejected,
+    Replied,
+    Started,
+    Stopped,
+    Usage,
+)
+from rootproof.ledger.interface import Entry, Ledger
+from rootproof.place import Located
+from rootproof.recording import record
+from rootproof.state import State
+from rootproof.tools.interface import Declined, Observation, Request, ToolSpec
+
+if TYPE_CHECKING:
+    from rootproof.controller import Case
+
+
+def ask(case: Case, state: State) -> Entry:
+    """One model call. Its raw reply is stored before it is judged."""
+    began = time.monotonic()
+    reply = case.model.propose(view.render(case.contract, case.frame, state))
+    usage = Usage(seconds=time.monotonic() - began, model_tokens=reply.tokens)
+    # One character over the limit is enough to be judged as too large again, however much was sent.
+    said = text.whole(reply.text[: protocol.MAX_MESSAGE + 1])
+    return Entry(Replied(text=said, finish=reply.finish, label=text.one_line(reply.label, 200), usage=usage))
+
+
+def judge(case: Case, state: State, message: protocol.Message) -> Entry:
+    """Parse error, final, or an action that is authorised, rejected or blocked."""
+    if isinstance(message, protocol.Malformed):
+        error = ParseError(code=message.code, message=message.message, line=message.line, column=message.column)
+        return Entry(error)
+    if isinstance(message, protocol.Final):
+        return final(case, state, message)
+    verdict = _authorise(case, message)
+    if isinstance(verdict, policy.Denied):
+        return Entry(Blocked(tool=message.tool[:80], code=verdict.code, reason=verdict.reason))
+    if isinstance(verdict, policy.Invalid):
+        return Entry(Rejected(tool=message.tool, reason=verdict.reason, hint=verdict.hint, note=message.note))
+    return _begin(case, state, verdict, message)
+
+
+def _authorise(case: Case, message: protocol.Action) -> policy.Verdict:
+    tool = case.tools.get(message.tool)
+    spec = tool.spec if tool else None
+    named = policy.named_values(spec, message.input) if spec else ()
+    places = {
+        name: case.scope.locate(value)
+        for field, name, value in named
+        if field.kind == "path" and isinstance(value, str)
+    }
+    return policy.authorise(case.contract, spec, message, places)
+
+
+def _begin(case: Case, state: State, allowed: policy.Allowed, message: protocol.Action) -> Entry:
+    assert state.began is not None
+    earlier = state.requests.get(allowed.digest)
+    repeatable = case.tools[message.tool].spec.repeatable
+    if earlier and not repeatable and not case.scope.changed(state.began.scope):
+        known = Known(
+            tool=message.tool, request=allowed.digest, since_step=earlier.step, event=earlier.event, note=message.note
+        )
+        return Entry(known)
+    spent = completion.exhausted(case.contract, state)
+    if spent:
+        return Entry(Stopped(status="budget", reason=spent))
+    return Entry(Started(tool=message.tool, input=dict(allowed.input), request=allowed.digest, note=message.note))
+
+
+def carry_out(case: Case, ledger: Ledger, state: State, started: Started) -> Entry:
+    """Enter the tool, once. An action whose end nobody saw is closed first, then run once more."""
+    spec = case.tools[started.tool].spec
+    if state.retry:
+        spent = completion.exhausted(case.contract, state)
+        again = started.model_copy(update={"attempt": started.attempt + 1})
+        return Entry(Stopped(status="budget", reason=spent) if spent else again)
+    if state.pending_epoch != ledger.epoch:
+        return _lost(case, spec, started)
+    result = case.tools[started.tool].run(_request(case, state, spec, started))
+    if isinstance(result, Declined):
+        usage = Usage(**asdict(result.spent))
+        return Entry(Rejected(tool=started.tool, reason=result.reason, hint=result.hint, usage=usage))
+    assert state.began is not None
+    changed = case.scope.changed(state.began.scope)
+    stale = tuple(path for path in changed if not result.reads or path in result.reads)
+    return record(started, result, stale, case.secrets)
+
+
+def _lost(case: Case, spec: ToolSpec, started: Started) -> Entry:
+    if started.attempt == 1:
+        reason = f"{started.tool} was begun and its end was not seen; it runs once more"
+        return Entry(Interrupted(reason=reason, resumable=False, usage=Usage(test_runs=spec.test_runs)))
+    echoed = {name: started.input[name] for name in spec.echoes}
+    lost = Observation({"status": "crashed", **echoed}, "begun twice; its end was never seen", cut="crashed")
+    return record(started, lost, (), case.secrets)
+
+
+def _request(case: Case, state: State, spec: ToolSpec, started: Started) -> Request:
+    paths: dict[str, Located] = {}
+    for _, name, value in (n for n in policy.named_values(spec, started.input) if n[0].kind == "path"):
+        place = case.scope.locate(str(value)) if value is not None else None
+        if isinstance(place, Located):
+            paths[name] = place
+    left = completion.left(case.contract, state)
+    return Request(started.tool, started.input, paths, left.seconds, left.cpu_seconds, left.test_runs, state.tries)
+
+
+def check(case: Case, ledger: Ledger, state: State, observed: Observed) -> Entry:
+    """Source and structure first, then evidence. Judged on the stored bytes."""
+    spec = case.tools[observed.tool].spec
+    problem = evidence.unsound(spec, observed.input, observed)
+    if problem:
+        return Entry(InvalidObservation(tool=observed.tool, problem=problem))
+    attachments = {name: ledger.blob(digest) for name, digest in observed.attachments.items()}
+    seen = evidence.Seen(observed.input, observed, attachments)
+    return Entry(evidence.judge(case.contract, spec, state, seen, case.checks))
+
+
+def final(case: Case, state: State, message: protocol.Final) -> Entry:
+    """Hash the scope again; then only the criteria decide."""
+    assert state.began is not None
+    began = time.monotonic()
+    now = case.scope.manifest()
+    stale = tuple(sorted(p for p in {*now, *state.began.scope} if now.get(p) != state.began.scope.get(p)))
+    judged = FinalJudged(accepted=False, stale=stale, scope_digest=canonical.digest(now), note=message.note)
+    after = completion.after_final(case.contract, state, judged)
+    usage = Usage(seconds=time.monotonic() - began)
+    return Entry(after.model_copy(update={"usage": usage}))

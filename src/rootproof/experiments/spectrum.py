@@ -124,6 +124,8 @@ class Spectrum:
 
     failing: Mapping[tuple[str, int], Statement]
     """Suspects that ran in the target's set-up or call."""
+    ran: Mapping[tuple[str, int], Statement]
+    """The same with statements that cannot be suspects."""
     passing: tuple[tuple[str, frozenset[tuple[str, int]]], ...]
     """(test id, statements) of every passing neighbour."""
     nearness: tuple[float, ...]
@@ -151,7 +153,7 @@ def spectrum(trace: Trace, sources: Sources) -> Spectrum:
     ]
     whole = frozenset(ran)
     nearness = tuple(len(whole & keys) / (len(whole | keys) or 1) for _, keys in passing)
-    return Spectrum(failing, tuple(passing), nearness)
+    return Spectrum(failing, ran, tuple(passing), nearness)
 
 
 def plain_ochiai(found: Spectrum) -> tuple[dict[tuple[str, int], float], dict[tuple[str, str], float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,10 @@ class Project:
     """Prefixes the interpreter needs."""
     reason: str = ""
     """Why these were chosen, in one line."""
+    hidden: tuple[str, ...] = ()
+    """Root-relative paths that must not be there inside (secret files); touching one is noted per phase."""
+    config: str = ""
+    """Root-relative file the runner takes its settings from; empty: none was found."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,10 @@ class TestRequest:
     changes: Mapping[str, bytes] = field(default_factory=dict)
     """Replaced files, for interventions in a throw-away view."""
     collect_only: bool = False
+    writable: bool = True
+    """Whether the tests may write into a throw-away layer over the tree, as many suites do."""
+    nonce: str = field(default_factory=lambda: secrets.token_hex(16), compare=False, repr=False)
+    """Marks the records of this one run; no part of what was asked."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +178,11 @@ class Runner(Protocol):
         ...
 
     def command(self, project: Project, request: TestRequest, limits: Limits) -> Command:
-        """The one command that runs the requested tests."""
+        """The one command that runs the requested tests.
+
+        Raises:
+            UsageError: an id that must never reach a runner (``test_id.fault`` says which those are).
+        """
         ...
 
     def session(self, project: Project, request: TestRequest, completed: Completed) -> Session:

@@ -19,6 +19,22 @@ LimitHit = Literal["time", "cpu", "memory", "processes", "disk", "output"]
 CHANNEL_VARIABLE = "ROOTPROOF_CHANNEL_FD"
 """Environment variable that names the descriptor of the private result channel."""
 
+VISIBLE_VARIABLE = "ROOTPROOF_VISIBLE"
+WRITABLE_VARIABLE = "ROOTPROOF_WRITABLE"
+HIDDEN_VARIABLE = "ROOTPROOF_HIDDEN"
+"""Set inside at level ``contained`` only; absolute paths, one a line. A test runner's plugin decides with them whether
+an ``OSError`` may have been caused by containment and not by the code. With p the absolute path the error names:
+
+- EROFS, EACCES, EPERM and p not beneath a line of WRITABLE: possibly containment;
+- ENOENT, ENOTDIR and p beneath a line of HIDDEN, or beneath no line of VISIBLE or WRITABLE: possibly containment;
+- a file beneath HIDDEN that opens is an empty stand-in: whatever was read from it is possibly containment;
+- ENOSPC, EDQUOT, EFBIG, ENOMEM, or EAGAIN from starting a process or thread: possibly a limit, whatever the path;
+- any connect or lookup beyond loopback: possibly containment (there is no other network inside).
+
+"Beneath" includes the line itself and is by whole path components, after ``os.path.abspath``. Without the variables
+nothing was hidden.
+"""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -34,6 +50,9 @@ class Limits:
     output_bytes: int = 256 * 1024
     """Kept of each stream (head and tail); the rest is counted, digested and dropped."""
     channel_bytes: int = 8 * 1024 * 1024
+    """Kept of the result channel, from its beginning. A capture with ``dropped`` > 0 is not a whole record."""
+    flood_bytes: int = 2 * 1024 * 1024 * 1024
+    """Read of all streams together before the command is ended with limit ``output``."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +116,9 @@ class Completed:
     mechanism: str
     """Which member ran it: ``bubblewrap``, ``namespaces``, ``bare``."""
     root_inside: Path | None = None
-    """Where the tree stood for the command, if not at its own path (a copied tree at level ``none``)."""
+    """Where the tree stood for the command, if not at its own path (a copied tree at level ``none``). Arguments and
+    environment values that name a path beneath the root were pointed there, wherever the copy has that path; virtual
+    environments are not copied and stay at their own path."""
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.exit_code, self.signal, self.limit)) != 1:

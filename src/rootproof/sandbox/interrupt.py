@@ -1,0 +1,35 @@
+"""Putting off an interrupt while a process tree is being started or ended.
+
+An interrupt between a fork and the line that stores the process id would leave a tree that nobody knows.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Signals with a Python handler (Ctrl-C) are kept until the block is over, then delivered to that handler.
+
+    Outside the main thread nothing is done, because no handler runs there. Blocks may nest.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept: list[tuple[int, FrameType | None]] = []
+    watched = [s for s in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(s))]
+    handlers = {s: signal.signal(s, lambda number, frame: kept.append((number, frame))) for s in watched}
+    try:
+        yield
+    finally:
+        for watched_signal, handler in handlers.items():
+            signal.signal(watched_signal, handler)
+        for number, frame in kept[:1]:
+            first = handlers[signal.Signals(number)]
+            if callable(first):
+                first(number, frame)

@@ -1,0 +1,290 @@
+"""The ``mutants`` request: collect once, then one forked child for each change, until the stop rule or the limits.
+
+A child puts its change in, runs the failing test and, if that passes now, the neighbours. Changes that cannot be
+put into a live process run in a fresh one. What is found are observations that say where to look.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import sys
+import tempfile
+import threading
+import time
+from typing import Any
+
+from .channel import CHANNEL_VARIABLE, Channel
+from .children import fork, kill
+from .lines import Files
+from .session import Plugin
+from .swap import Live, NotSwappable
+
+PROGRESS_SECONDS = 0.5
+
+
+class Child:
+    """One running change."""
+
+    def __init__(self, mutant: dict[str, Any], pid: int, descriptor: int, until: float) -> None:
+        self.mutant = mutant
+        self.pid = pid
+        self.descriptor = descriptor
+        self.until = until
+        self.data = b""
+        self.how = "swap"
+
+
+class Work:
+    """Runs the changes of one request."""
+
+    def __init__(self, request: dict[str, Any], place: str, files: Files, out: Channel) -> None:
+        self.request = request
+        self.place = place
+        self.files = files
+        self.out = out
+        self.running: list[Child] = []
+        self.flips: dict[str, int] = {}
+        self.done = 0
+        self.cpu = 0.0
+        self.live: Live | None = None
+        self.neighbours: dict[str, float] = {}
+
+    def before(self, plugin: Plugin) -> None:
+        self.started = time.monotonic()
+
+    def run(self, plugin: Plugin) -> None:
+        self.out.send({"collected_in": round(time.monotonic() - self.started, 3)})
+        target = self.request["target"]
+        if target not in plugin.items:
+            self.out.send({"missing": target})
+            return
+        _settle(plugin)
+        if threading.active_count() == 1:
+            self.live = Live(self.request["root"])
+        gc.collect()
+        gc.freeze()
+        if not self._baseline(plugin, target):
+            return
+        waiting = list(reversed(self.request["mutants"]))
+        told = 0.0
+        while (waiting or self.running) and not self._stop():
+            while waiting and len(self.running) < self.request["jobs"]:
+                self._start(plugin, waiting.pop())
+            self._collect(plugin)
+            if time.monotonic() - told > PROGRESS_SECONDS:
+                told = time.monotonic()
+                self._progress()
+        for child in self.running:
+            kill(child.pid)
+            os.waitpid(child.pid, 0)
+        self._progress()
+
+    def _baseline(self, plugin: Plugin, target: str) -> bool:
+        """The unchanged outcome of the target and its neighbours under the engine's own conditions."""
+        records = self._alone(plugin, [target, *self.request["neighbours"]])
+        first = records.get(target)
+        self.bare = first["cpu"] if first else 1.0
+        self.failure = first.get("failure") if first else None
+        self.out.send({"baseline": first or {"status": "crashed"}, "cpu": self.bare})
+        self.neighbours = {t: r["cpu"] for t, r in records.items() if t != target and r["status"] == "passed"}
+        return bool(first and first["status"] in ("failed", "error"))
+
+    def _alone(self, plugin: Plugin, tests: list[str]) -> dict[str, dict[str, Any]]:
+        read, write = os.pipe()
+        pid = fork(lambda: _run_all(plugin, tests, write, keep_going=True))
+        os.close(write)
+        child = Child(
+            {}, pid, read, time.monotonic() + self.request["target_seconds"] + self.request["neighbour_seconds"]
+        )
+        while not self._read(child):
+            select.select([read], [], [], 0.05)
+        self._reap(child)
+        lines = [json.loads(line) for line in child.data.splitlines()]
+        return {line["test"]: line for line in lines if "test" in line}
+
+    def _start(self, plugin: Plugin, mutant: dict[str, Any]) -> None:
+        near = [test for test in mutant["neighbours"] if test in self.neighbours]
+        cost = self.bare + sum(self.neighbours[test] for test in near)
+        read, write = os.pipe()
+        tests = [self.request["target"], *near]
+        fresh = mutant["how"] != "swap" or self.live is None
+        cpu = 10 * cost + 0.5 + (self.request["cold_cpu"] * 3 if fresh else 0)
+        if fresh:
+            pid = fork(lambda: self._fresh(mutant, tests, write), cpu)
+        else:
+            pid = fork(lambda: self._swapped(plugin, mutant, tests, write), cpu)
+        os.close(write)
+        child = Child(mutant, pid, read, time.monotonic() + 3 * cpu + 2)
+        child.how = "import" if fresh else "swap"
+        self.running.append(child)
+
+    def _swapped(self, plugin: Plugin, mutant: dict[str, Any], tests: list[str], write: int) -> None:
+        if self.request["jobs"] > 1:
+            _own_capture(plugin)
+        try:
+            assert self.live is not None
+            self.live.apply(mutant["edits"], mutant["blocks"])
+        except (NotSwappable, SyntaxError, ValueError) as error:
+            kind = "invalid" if isinstance(error, SyntaxError) else "unswappable"
+            Channel(write).send({"problem": kind, "why": str(error)[:200]})
+            return
+        _run_all(plugin, tests, write)
+
+    def _fresh(self, mutant: dict[str, Any], tests: list[str], write: int) -> None:
+        """Become a fresh process that runs just this change."""
+        request = dict(self.request, kind="one", sources=mutant["edits"], tests=tests, mutants=[])
+        request["files"] = list(dict.fromkeys(test.split("::")[0] for test in tests))
+        os.set_inheritable(write, True)
+        number, place = tempfile.mkstemp(prefix="rootproof-", suffix=".json")
+        with open(number, "w", encoding="utf-8") as file:
+            json.dump(request, file)
+        environment = dict(os.environ, **{CHANNEL_VARIABLE: str(write)})
+        start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        os.execve(sys.executable, [sys.executable, start, place], environment)
+
+    def _collect(self, plugin: Plugin) -> None:
+        now = time.monotonic()
+        wait = min([child.until for child in self.running], default=now) - now
+        ready = select.select([c.descriptor for c in self.running], [], [], max(min(wait, 0.2), 0))[0]
+        for child in list(self.running):
+            if (child.descriptor in ready or time.monotonic() > child.until) and self._read(child):
+                self.running.remove(child)
+                self._judge(plugin, child, self._reap(child))
+
+    def _read(self, child: Child) -> bool:
+        """Take what is there; True when the child has closed its end or its time is up."""
+        if select.select([child.descriptor], [], [], 0)[0]:
+            chunk = os.read(child.descriptor, 65536)
+            child.data += chunk
+            return not chunk
+        return time.monotonic() > child.until
+
+    def _reap(self, child: Child) -> float:
+        os.close(child.descriptor)
+        if time.monotonic() > child.until:
+            kill(child.pid)
+        _, _, usage = os.wait4(child.pid, 0)
+        kill(child.pid)
+        return usage.ru_utime + usage.ru_stime
+
+    def _judge(self, plugin: Plugin, child: Child, cpu: float) -> None:
+        """Read one child's records, report, and count a clean flip."""
+        self.cpu += cpu
+        records = [json.loads(line) for line in child.data.splitlines() if line.startswith(b"{")]
+        problem = next((r for r in records if "problem" in r), None)
+        if problem and problem["problem"] == "unswappable" and child.how == "swap":
+            self._start(plugin, dict(child.mutant, how="import", why=problem["why"]))
+            return
+        self.done += 1
+        record = {"mutant": child.mutant["id"], "how": child.how, "cpu": round(cpu, 4)}
+        record.update(self._verdict(child, problem, [r for r in records if "test" in r]))
+        self.out.send(record)
+        if record.get("clean"):
+            self.flips[child.mutant["function"]] = self.flips.get(child.mutant["function"], 0) + 1
+
+    def _verdict(self, child: Child, problem: dict[str, Any] | None, ran: list[dict[str, Any]]) -> dict[str, Any]:
+        if problem:
+            return {"status": problem["problem"], "why": problem["why"]}
+        if not ran:
+            return {"status": "crashed"}
+        target = ran[0]
+        verdict: dict[str, Any] = {"status": target["status"]}
+        if target["status"] == "passed":
+            broken = [r["test"] for r in ran[1:] if r["status"] != "passed"]
+            wanted = sum(1 for test in child.mutant["neighbours"] if test in self.neighbours)
+            unfinished = len(ran) - 1 < wanted and not broken
+            verdict.update(kept=len(ran) - 1 - len(broken), broken=broken, unfinished=unfinished)
+            verdict["clean"] = not broken and not unfinished
+        elif target["failure"]:
+            same = _signature(target["failure"]) == _signature(self.failure)
+            verdict["same"] = same
+            if not same:
+                verdict["failure"] = dict(target["failure"], message=target["failure"]["message"][:400])
+        return verdict
+
+    def _stop(self) -> bool:
+        if len(self.flips) >= self.request["stop_functions"]:
+            return True
+        if any(count >= self.request["stop_flips"] for count in self.flips.values()):
+            return True
+        spent = time.monotonic() - self.started
+        return bool(spent > self.request["seconds"] or self.cpu > self.request["cpu_seconds"])
+
+    def _progress(self) -> None:
+        spent = time.monotonic() - self.started
+        self.out.send(
+            {
+                "progress": self.done,
+                "of": len(self.request["mutants"]),
+                "flips": sum(self.flips.values()),
+                "cpu": round(self.cpu, 3),
+                "seconds": round(spent, 3),
+                "seconds_left": round(max(self.request["seconds"] - spent, 0), 1),
+            }
+        )
+
+
+class One:
+    """Runs the tests of one change in this fresh process."""
+
+    def __init__(self, request: dict[str, Any], out: Channel) -> None:
+        self.request = request
+        self.out = out
+
+    def before(self, plugin: Plugin) -> None:
+        pass
+
+    def run(self, plugin: Plugin) -> None:
+        tests = [test for test in self.request["tests"] if test in plugin.items]
+        _run_all(plugin, tests, self.out.descriptor)
+
+
+def _run_all(plugin: Plugin, tests: list[str], write: int, keep_going: bool = False) -> None:
+    """The target first, alone; then the neighbours if it passed, up to the first that does not."""
+    channel = Channel(write)
+    items = [plugin.items[test] for test in tests if test in plugin.items]
+    for index, item in enumerate(items):
+        before = time.process_time()
+        following = items[index + 1] if 0 < index < len(items) - 1 else None
+        outcome = plugin.run(item, following)
+        channel.send(dict(outcome.record(), cpu=time.process_time() - before))
+        if outcome.status != "passed" and not keep_going:
+            return
+
+
+def _signature(failure: dict[str, Any] | None) -> tuple[Any, ...]:
+    return (failure["exception"], failure["message"], failure["phase"]) if failure else ()
+
+
+def _own_capture(plugin: Plugin) -> None:
+    """Children that run side by side must not share the file that pytest captures output in."""
+    item = next(iter(plugin.items.values()))
+    capture = item.config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        capture.stop_global_capturing()
+        capture.start_global_capturing()
+
+
+def _settle(plugin: Plugin) -> None:
+    """Make the folder for temporary files once, here, so that children do not each make and clean one."""
+    item = next(iter(plugin.items.values()))
+    factory = getattr(item.config, "_tmp_path_factory", None)
+    if factory is not None:
+        try:
+            factory.getbasetemp()
+        except (OSError, RuntimeError, ValueError):
+            pass
+
+
+def work(request: dict[str, Any], place: str, files: Files, out: Channel) -> Work:
+    return Work(request, place, files, out)
+
+
+def one(request: dict[str, Any], place: str, files: Files, out: Channel) -> One:
+    return One(request, out)

@@ -1,0 +1,41 @@
+"""A scripted model for this case: it chooses the next step from the facts it is shown, and from nothing else.
+
+Its first message is a sentence of prose, as language models like to begin; the gate counts it as a parse error.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+TESTS = "tests/auth/test_login_redirect.py"
+REGRESSION = f"{TESTS}::test_returns_to_requested_page"
+KEY_CONTRACT = f"{TESTS}::test_session_key_contract"
+LOGIN = "src/shop/auth/login.py"
+CALLBACK = "src/shop/auth/callback.py"
+
+
+def propose(view: dict[str, Any]) -> str:
+    """The next message for this view: prose at the first step, later one action, or `final` when nothing is missing."""
+    if view["step"] == 1:
+        return "Let me start by running the failing test to see what really happens."
+    facts = view["facts"]
+    if not facts.get("reproduced"):
+        return _action("run_test", test=REGRESSION)
+    if not facts.get("search_matches"):
+        return _action("search_code", query="return_to next_path")
+    for path in (LOGIN, CALLBACK):
+        if not _was_read(path, facts):
+            return _action("read_file", path=path)
+    if not facts.get("contract_mismatch"):
+        return _action("run_test", test=KEY_CONTRACT)
+    return json.dumps({"type": "final"})
+
+
+def _action(tool: str, **fields: str) -> str:
+    return json.dumps({"type": "action", "tool": tool, "input": fields})
+
+
+def _was_read(path: str, facts: dict[str, Any]) -> bool:
+    """Whether a file is among those read; entries begin with the path and may go on with lines and digest."""
+    return any(str(entry).split(" ")[0] == path for entry in facts.get("files_read", []))

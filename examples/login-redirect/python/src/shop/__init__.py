@@ -1,0 +1,1 @@
+"""A small shop front: pages, sessions and sign-in."""

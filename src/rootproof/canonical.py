@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Union
 
-Json = Union[str, int, float, bool, None, Sequence["Json"], Mapping[str, "Json"]]
+Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
 
 
 def to_bytes(value: object) -> bytes:

@@ -14,7 +14,9 @@ from rootproof.fact import Noun, Scalar
 
 SCHEMA = "rootproof/contract/1"
 
-EXCLUDED = ("write", "deploy", "network", "credentials")
+Effect = Literal["write", "deploy", "network", "credentials", "files", "processes"]
+
+EXCLUDED: tuple[Effect, ...] = ("write", "deploy", "network", "credentials")
 """Effects that no tool may have unless the contract says otherwise."""
 
 ALWAYS_DENIED = (
@@ -51,7 +53,20 @@ ALWAYS_DENIED = (
 )
 """Secret files: never readable, whatever the contract says; matched case-folded against the path and its last part."""
 
-UNASKED = (".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache")
+UNASKED = (
+    ".git",
+    ".hg",
+    ".svn",
+    "node_modules",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".tox",
+    ".nox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+)
 """Folders that a glob does not reach into unless it names them."""
 
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -71,7 +86,7 @@ class Scope(Noun):
     """Added to the built-in list of secrets; hidden from tests too."""
     tests_may_read: tuple[Text, ...] = ()
     """Secrets that the code under test may read, though no tool may."""
-    excluded: tuple[Literal["write", "deploy", "network", "credentials", "files", "processes"], ...] = EXCLUDED
+    excluded: tuple[Effect, ...] = EXCLUDED
     """Effects no tool here may have."""
 
     def denied(self, path: str) -> bool:

@@ -1,50 +1,16 @@
-"""What is wrong in a contract that has the right shape: every fault at once, each with place, finding and mend. Pure."""
+"""What is wrong in a contract of the right shape: every fault at once, each with place, finding and mend. Pure."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 from rootproof import answer, criterion, evidence, pattern
-from rootproof.contract import ALWAYS_DENIED, Answer, Budget, Completion, EvidenceItem, Scope, file_of
-from rootproof.criterion import Unreadable, Value
+from rootproof.contract import ALWAYS_DENIED, EvidenceItem, Scope, file_of
+from rootproof.contract_parts import Findings, Parts, gives, near
+from rootproof.criteria_faults import completion
+from rootproof.criterion import Value
 from rootproof.errors import Fault
 from rootproof.tools.interface import Field, Result, ToolSpec
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The sections of a contract that could be read; a section with a fault of shape is None."""
-
-    scope: Scope | None = None
-    budget: Budget | None = None
-    tools: Mapping[str, Mapping[str, object]] | None = None
-    evidence: tuple[tuple[int, EvidenceItem], ...] = ()
-    """With the number each has in the document, from 0."""
-    completion: Completion | None = None
-    answer: Answer | None = None
-    whole: bool = True
-    """False where some section is missing because of its shape: then what depends on it is not judged."""
-    checks: frozenset[str] = frozenset()
-
-
-@dataclass
-class Findings:
-    """Faults and warnings, as they are found."""
-
-    faults: list[Fault] = field(default_factory=list)
-    warnings: list[Fault] = field(default_factory=list)
-
-    def fault(self, place: str, found: str, mend: str) -> None:
-        self.faults.append(Fault(place, found, mend))
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """A mend for a name that is not known."""
-    known = sorted(known)
-    close = difflib.get_close_matches(name, known, 1, 0.5)
-    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known) or 'none'}"
 
 
 def find(parts: Parts, catalog: Mapping[str, ToolSpec]) -> Findings:
@@ -62,7 +28,7 @@ def find(parts: Parts, catalog: Mapping[str, ToolSpec]) -> Findings:
         _item(parts, catalog, number, item, found)
     _unique(parts, found)
     if parts.completion is not None:
-        _completion(parts, catalog, found)
+        completion(parts, catalog, found)
     if parts.answer is not None:
         _answer(parts, found)
     return found
@@ -73,10 +39,18 @@ def _scope(scope: Scope, found: Findings) -> None:
         for number, entry in enumerate(getattr(scope, key)):
             bad = "\\" in entry or entry.startswith(("/", "~", "@", "-")) or ".." in file_of(entry).split("/")
             if bad or any(ord(c) < 32 for c in entry):
-                found.fault(f"scope.{key}[{number}]", f"{entry!r} is no root-relative path", "write it relative to the root, with forward slashes, without ..")
+                found.fault(
+                    f"scope.{key}[{number}]",
+                    f"{entry!r} is no root-relative path",
+                    "write it relative to the root, with forward slashes, without ..",
+                )
     for number, entry in enumerate(scope.read):
         if not pattern.is_glob(entry) and scope.denied(entry):
-            found.fault(f"scope.read[{number}]", f"{entry!r} is a secret file", f"secrets are never readable: {', '.join(ALWAYS_DENIED[:4])} ...")
+            found.fault(
+                f"scope.read[{number}]",
+                f"{entry!r} is a secret file",
+                f"secrets are never readable: {', '.join(ALWAYS_DENIED[:4])} ...",
+            )
 
 
 def _tools(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -> None:
@@ -92,11 +66,19 @@ def _tools(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -> No
         for key, value in settings.items():
             _setting(spec, key, value, found)
         for effect in sorted(set(spec.reaches) & set(excluded)):
-            found.fault(f"tools.{name}", f"it reaches {effect}, which scope.excluded forbids", f"leave the tool out, or take {effect!r} out of scope.excluded")
+            found.fault(
+                f"tools.{name}",
+                f"it reaches {effect}, which scope.excluded forbids",
+                f"leave the tool out, or take {effect!r} out of scope.excluded",
+            )
         if spec.effect == "side_effect":
             for key, value in vars(spec.side).items():
                 if not value:
-                    found.fault(f"tools.{name}", f"it has a side effect and declares no {key}", "such a tool needs idempotency key, approval rule and compensation")
+                    found.fault(
+                        f"tools.{name}",
+                        f"it has a side effect and declares no {key}",
+                        "such a tool needs idempotency key, approval rule and compensation",
+                    )
 
 
 def _setting(spec: ToolSpec, key: str, value: object, found: Findings) -> None:
@@ -155,7 +137,9 @@ def _where(parts: Parts, spec: ToolSpec, place: str, key: str, value: Value, fou
     if declared is None:
         found.fault(place, f"{spec.name} has no input field {key!r}", near(key, (f.name for f in spec.fields)))
     elif declared.kind == "name" and parts.scope is not None and not parts.scope.allows(declared.of, str(value)):
-        found.fault(place, f"{value!r} is not among scope.{declared.of}", near(str(value), parts.scope.lists(declared.of)))
+        found.fault(
+            place, f"{value!r} is not among scope.{declared.of}", near(str(value), parts.scope.lists(declared.of))
+        )
     elif declared.kind == "path" and parts.scope is not None and not parts.scope.readable(str(value)):
         found.fault(place, f"{value!r} is not among scope.read", near(str(value), parts.scope.read))
 
@@ -180,22 +164,19 @@ def _expect(names: Mapping[str, Result], place: str, key: str, value: Value, fou
 
 def _capture(spec: ToolSpec, place: str, text: str, found: Findings) -> None:
     if not spec.captures:
-        found.fault(f"{place}.capture", f"{spec.name} gives no file to capture from", "captures need a tool such as read_file")
+        found.fault(
+            f"{place}.capture", f"{spec.name} gives no file to capture from", "captures need a tool such as read_file"
+        )
     try:
         for name in pattern.groups(text):
             if not name.isidentifier():
                 found.fault(f"{place}.capture", f"{name!r} is no name", "use letters, digits and _")
     except pattern.BadPattern as error:
-        found.fault(f"{place}.capture", str(error), "use an RE2 expression with a group (?P<name>...); look-around and back-references do not exist")
-
-
-def gives(item: EvidenceItem) -> tuple[str, ...]:
-    """The facts an item can make."""
-    try:
-        captured = pattern.groups(item.capture) if item.capture else ()
-    except pattern.BadPattern:
-        captured = ()
-    return (item.id, *item.bind, *captured)
+        found.fault(
+            f"{place}.capture",
+            str(error),
+            "use an RE2 expression with a group (?P<name>...); look-around and back-references do not exist",
+        )
 
 
 def _unique(parts: Parts, found: Findings) -> None:
@@ -203,80 +184,12 @@ def _unique(parts: Parts, found: Findings) -> None:
     for number, item in parts.evidence:
         for name in gives(item):
             if name in owners:
-                found.fault(f"evidence[{number}] ({item.id})", f"the fact {name!r} is already made by evidence[{owners[name]}]", "give each fact one name and one origin")
+                found.fault(
+                    f"evidence[{number}] ({item.id})",
+                    f"the fact {name!r} is already made by evidence[{owners[name]}]",
+                    "give each fact one name and one origin",
+                )
             owners.setdefault(name, number)
-
-
-def _completion(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -> None:
-    assert parts.completion is not None
-    readable = []
-    known = _known_facts(parts, catalog)
-    for number, text in enumerate(parts.completion.all):
-        place = f"completion.all[{number}]"
-        try:
-            parsed = criterion.parse(text)
-        except Unreadable as error:
-            found.fault(place, f"{text!r}: {error}", "write names of facts, comparisons, and/or/not")
-            continue
-        readable.append(parsed)
-        for name in parsed.names if parts.whole else ():
-            if name not in known:
-                found.fault(place, f"no evidence can make the fact {name!r}", near(name, known))
-        for name, operator, value in parsed.comparisons():
-            kind = known.get(name)
-            if kind and criterion.kind(value) != kind:
-                found.fault(place, f"{name} is a {kind} and is compared with {value!r}: this can never be met", f"compare it with a {kind}")
-    if not parts.completion.all:
-        found.fault("completion.all", "success needs nothing", "name the facts that success needs")
-    elif readable and all(parsed.truth({}) is True for parsed in readable):
-        found.fault("completion.all", "it holds over no facts at all: success would need nothing", "name facts that evidence makes")
-    elif parts.whole and readable:
-        _needs_check(parts, catalog, readable, found)
-        _satisfiable(readable, found)
-
-
-def _known_facts(parts: Parts, catalog: Mapping[str, ToolSpec]) -> dict[str, str]:
-    """Fact → type it is compared in; empty where it can be any."""
-    kinds = {"text": "text", "integer": "number", "flag": "boolean"}
-    known: dict[str, str] = {}
-    for _, item in parts.evidence:
-        spec = catalog.get(item.tool)
-        known.update({name: "text" for name in gives(item)})
-        known[item.id] = "boolean"
-        for name, result in item.bind.items():
-            declared = spec.result(result) if spec else None
-            known[name] = kinds.get(declared.kind, "") if declared else ""
-    for name in parts.tools or ():
-        for record in catalog[name].records if name in catalog else ():
-            declared = catalog[name].result(record.value)
-            if record.how == "set":
-                known.setdefault(record.fact, kinds.get(declared.kind, "") if declared else "")
-    return known
-
-
-def _needs_check(parts: Parts, catalog: Mapping[str, ToolSpec], criteria: list[criterion.Criterion], found: Findings) -> None:
-    """Success must not be possible without one external check."""
-    checked = {
-        name
-        for _, item in parts.evidence
-        if item.tool in catalog and catalog[item.tool].checks
-        for name in gives(item)
-    }
-    unchecked: Callable[[str], bool] = lambda name: name not in checked  # noqa: E731
-    if all(parsed.possible(unchecked) for parsed in criteria):
-        found.fault("completion.all", "success would need no external check", "require a fact of a test's outcome, a re-read source or an intervention")
-
-
-def _satisfiable(criteria: list[criterion.Criterion], found: Findings) -> None:
-    wanted: dict[str, Value] = {}
-    for name, value in _equalities(criteria):
-        if wanted.setdefault(name, value) != value:
-            found.fault("completion.all", f"{name} would have to equal both {wanted[name]!r} and {value!r}", "leave one of them out")
-
-
-def _equalities(criteria: list[criterion.Criterion]) -> Iterator[tuple[str, Value]]:
-    for parsed in criteria:
-        yield from parsed.equalities()
 
 
 def _answer(parts: Parts, found: Findings) -> None:

@@ -24,7 +24,7 @@ from rootproof.contract import (
     Scope,
     file_of,
 )
-from rootproof.contract_faults import Parts, near
+from rootproof.contract_parts import Parts, near
 from rootproof.errors import ContractError, Fault
 from rootproof.tools.interface import ToolSpec
 
@@ -63,7 +63,7 @@ def load(path: Path, catalog: Mapping[str, ToolSpec], checks: frozenset[str] = f
     Raises:
         ContractError: with every fault found.
     """
-    document = _document(path)
+    document = document_of(path)
     return load_document(document, path.absolute().parent, str(path), catalog, checks)
 
 
@@ -93,14 +93,14 @@ def load_document(
     return Loaded(contract, root, origin, warnings)
 
 
-def _document(path: Path) -> dict[str, Any]:
+def document_of(path: Path) -> dict[str, Any]:
     place = str(path)
 
     def fail(found: str, mend: str) -> ContractError:
         return ContractError([Fault(place, found, mend)])
 
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise fail("there is no such file", "`rootproof init` writes a starter contract") from None
@@ -116,7 +116,8 @@ def _document(path: Path) -> dict[str, Any]:
         raise fail(f"it is not UTF-8 text (byte {error.start})", "name a TOML file") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise fail(f"it is not valid TOML: {error}", "mend the line named") from None
-    return _plain(document)
+    plain: dict[str, Any] = _plain(document)
+    return plain
 
 
 def _plain(value: Any) -> Any:
@@ -186,7 +187,9 @@ def _section(model: Any, value: Any, place: str, faults: list[Fault]) -> Any:
 
 def _fault(model: Any, place: str, detail: Any) -> Fault:
     loc = detail["loc"]
-    keys = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc if not str(part).startswith("function")]
+    keys = [
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc if not str(part).startswith("function")
+    ]
     where = place + "".join(keys)
     if detail["type"] == "extra_forbidden":
         return Fault(where, "unknown key", near(str(loc[-1]), model.model_fields))
@@ -213,4 +216,6 @@ def _on_disk(scope: Scope, root: Path) -> Iterator[Fault]:
         for number, entry in enumerate(getattr(scope, key)):
             file = file_of(entry) if key == "tests" else entry
             if not pattern.is_glob(file) and ".." not in file and not (real / file).is_file():
-                yield Fault(f"scope.{key}[{number}]", f"there is no file {file!r} under the root", "name a file that exists")
+                yield Fault(
+                    f"scope.{key}[{number}]", f"there is no file {file!r} under the root", "name a file that exists"
+                )

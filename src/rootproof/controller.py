@@ -22,12 +22,11 @@ from rootproof.view import Frame
 
 @dataclass(frozen=True)
 class Case:
-    """Everything one investigation needs besides its events."""
+    """Everything one investigation needs besides its ledger."""
 
     contract: Contract
     model: Model
     tools: Mapping[str, Tool]
-    ledger: Ledger
     scope: Scope
     frame: Frame
     checks: Mapping[str, evidence.Check] = field(default_factory=dict)
@@ -35,28 +34,28 @@ class Case:
     """Values that are masked at capture, before anything is stored."""
 
 
-def investigate(case: Case) -> State:
+def investigate(case: Case, ledger: Ledger) -> State:
     """Run one investigation to its end; resuming is the same call on a ledger that is not empty."""
-    state = case.ledger.replay()
+    state = ledger.replay()
     while not state.stopped:
         try:
-            state = case.ledger.append(state, next_event(case, state))
+            state = ledger.append(state, next_event(case, ledger, state))
         except KeyboardInterrupt:
-            state = case.ledger.replay()  # what the interrupted turn stored, if anything
+            state = ledger.replay()  # what the interrupted turn stored, if anything
             if not state.stopped:
-                state = case.ledger.append(state, Entry(Stopped(status="cancelled", reason="the user interrupted")))
+                state = ledger.append(state, Entry(Stopped(status="cancelled", reason="the user interrupted")))
         except ModelUnavailable as error:
-            state = case.ledger.append(state, Entry(Interrupted(reason=str(error))))
+            state = ledger.append(state, Entry(Interrupted(reason=str(error))))
     return state
 
 
-def next_event(case: Case, state: State) -> Entry:
+def next_event(case: Case, ledger: Ledger, state: State) -> Entry:
     """Decide the one thing that happens next: judge what is pending, stop, or ask the model."""
     match state.pending:
         case Observed() as observed:
-            return turn.check(case, state, observed)
+            return turn.check(case, ledger, state, observed)
         case Started() as started:
-            return turn.carry_out(case, state, started)
+            return turn.carry_out(case, ledger, state, started)
         case Replied() as reply:
             return turn.judge(case, state, protocol.parse(reply.text, reply.finish))
         case None if stopped := completion.stop_reason(case.contract, state):

@@ -112,7 +112,7 @@ def _is_literal(node: ast.expr) -> bool:
 def _literal(node: ast.expr) -> Value:
     if isinstance(node, ast.UnaryOp):
         assert isinstance(node.operand, ast.Constant)
-        return -node.operand.value  # type: ignore[operator]
+        return -node.operand.value  # type: ignore[operator, return-value]
     if isinstance(node, ast.Name):
         return _WORDS[node.id]
     assert isinstance(node, ast.Constant)

@@ -38,6 +38,8 @@ class Began(Noun):
     tools: dict[str, str]
     """Tool → version."""
     model: str
+    root: str = ""
+    """Where the root lay when the run began: a label, for finding it again."""
     containment: str = "none"
     prompt: str = ""
     """Digest of the prompt files, where a language model is asked."""

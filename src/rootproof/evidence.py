@@ -65,10 +65,16 @@ def unsound(spec: ToolSpec, request: Mapping[str, object], observed: Observed) -
 
 def _is(wanted: str, value: object) -> bool:
     if value is None:
-        return wanted != "text" or False
+        return wanted != "text"
     if wanted == "scalar":
         return isinstance(value, str | int | float)
-    types: dict[str, type | tuple[type, ...]] = {"text": str, "list": list, "object": dict, "flag": bool, "integer": int}
+    types: dict[str, type | tuple[type, ...]] = {
+        "text": str,
+        "list": list,
+        "object": dict,
+        "flag": bool,
+        "integer": int,
+    }
     return isinstance(value, types[wanted]) and not (wanted == "integer" and isinstance(value, bool))
 
 
@@ -154,13 +160,11 @@ def _unmet(key: str, wanted: Scalar, fields: Mapping[str, object]) -> str:
         holds = isinstance(found, str | list) and isinstance(wanted, str) and wanted in found
     elif kind(found) != kind(wanted):
         holds = operator == "_not" and found is not None
+    elif operator in ("_min", "_max"):
+        holds = isinstance(found, int | float) and isinstance(wanted, int | float) and kind(found) == "number"
+        holds = holds and (found >= wanted if operator == "_min" else found <= wanted)  # type: ignore[operator]
     else:
-        holds = {
-            "": lambda: found == wanted,
-            "_not": lambda: found != wanted,
-            "_min": lambda: kind(found) == "number" and found >= wanted,  # type: ignore[operator]
-            "_max": lambda: kind(found) == "number" and found <= wanted,  # type: ignore[operator]
-        }[operator]()
+        holds = (found == wanted) == (operator == "")
     return "" if holds else f"{key} is {_shown(found)}, needed {wanted!r}"
 
 

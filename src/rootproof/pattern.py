@@ -19,6 +19,19 @@ class BadPattern(ValueError):
 
 @lru_cache(maxsize=512)
 def _glob(pattern: str, folded: bool) -> Any:
+    return re2.compile(("(?is)" if folded else "(?s)") + _expression(pattern))
+
+
+@lru_cache(maxsize=64)
+def _denial(patterns: tuple[str, ...]) -> Any:
+    """One expression for all, so that a scope of many files is judged in one pass over each name."""
+    if not patterns:
+        return re2.compile(r"[^\x00-\x{10FFFF}]")
+    alternatives = "|".join(_expression(pattern) for pattern in patterns)
+    return re2.compile(f"(?is)(?:.*/)?(?:{alternatives})(?:/.*)?")
+
+
+def _expression(pattern: str) -> str:
     parts: list[str] = []
     at = 0
     while at < len(pattern):
@@ -32,7 +45,7 @@ def _glob(pattern: str, folded: bool) -> Any:
             character = pattern[at]
             parts.append({"*": "[^/]*", "?": "[^/]"}.get(character, re2.escape(character)))
             at += 1
-    return re2.compile(("(?is)" if folded else "(?s)") + "".join(parts))
+    return "".join(parts)
 
 
 def is_glob(pattern: str) -> bool:
@@ -45,11 +58,8 @@ def matches(pattern: str, path: str, *, folded: bool = False) -> bool:
 
 
 def denied(path: str, patterns: Iterable[str]) -> bool:
-    """Whether a path, any folder above it, or its last part is named; compared case-folded on every platform."""
-    parts = path.split("/")
-    whole = ["/".join(parts[: n + 1]) for n in range(len(parts))]
-    tails = ["/".join(parts[n:]) for n in range(len(parts))]
-    return any(matches(pattern, text, folded=True) for pattern in patterns for text in (*whole, *tails, *parts))
+    """Whether a path, any folder above it, or some end of these is named; compared case-folded on every platform."""
+    return _denial(tuple(patterns)).fullmatch(path) is not None
 
 
 @lru_cache(maxsize=256)

@@ -118,7 +118,9 @@ def _name_out_of_scope(contract: Contract, field: Field, value: str) -> Denied |
     return None
 
 
-def _shape(contract: Contract, spec: ToolSpec, given: Mapping[str, Json], places: Mapping[str, Place]) -> Invalid | None:
+def _shape(
+    contract: Contract, spec: ToolSpec, given: Mapping[str, Json], places: Mapping[str, Place]
+) -> Invalid | None:
     names = [field.name for field in spec.fields]
     for name in given:
         if name not in names:
@@ -160,7 +162,9 @@ def _mistyped(contract: Contract, spec: ToolSpec, field: Field, value: Json) -> 
     if field.kind == "flag":
         return "" if isinstance(value, bool) else "expected true or false"
     if field.kind == "choice":
-        return "" if value in field.choices and isinstance(value, str) else f"expected one of {', '.join(field.choices)}"
+        return (
+            "" if value in field.choices and isinstance(value, str) else f"expected one of {', '.join(field.choices)}"
+        )
     return _bad_list(field, value)
 
 

@@ -147,5 +147,12 @@ def _action(value: dict[str, strict_json.Value], note: str) -> Message:
 
 
 def _kind(value: object) -> str:
-    names = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "an array", dict: "an object"}
+    names = {
+        str: "a string",
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        list: "an array",
+        dict: "an object",
+    }
     return names.get(type(value), "null")

@@ -9,6 +9,7 @@ from rootproof import canonical
 from rootproof.canonical import Json
 from rootproof.event import Observed, Started, Usage
 from rootproof.ledger.interface import Entry
+from rootproof.text import whole
 from rootproof.tools.interface import Observation
 
 MAX_EXCERPT = 16_000
@@ -31,25 +32,28 @@ def record(started: Started, report: Observation, stale: Sequence[str], secrets:
         dropped = len(excerpt) - 2 * half
         excerpt = f"{excerpt[:half]}\n[... {dropped} characters dropped ...]\n{excerpt[-half:]}"
         flags = (*flags, "truncated")
-    body = {
-        "fields": fields,
-        "excerpt": excerpt,
-        "attachments": digests,
-        "conditions": canonical.as_json(report.conditions),
-        "reads": dict(report.reads),
-        "cut": report.cut,
-        "stale": tuple(sorted({*stale, *report.stale})),
-        "flags": flags,
-    }
-    event = Observed(
+    observed = Observed(
         tool=started.tool,
         input=started.input,
         request=started.request,
-        digest=canonical.digest(body),
+        digest="",
+        fields=fields,
+        excerpt=excerpt,
+        attachments=digests,
+        conditions={name: canonical.as_json(value) for name, value in report.conditions.items()},
+        reads=dict(report.reads),
+        cut=report.cut,
+        stale=tuple(sorted({*stale, *report.stale})),
+        flags=flags,
         usage=Usage(**asdict(report.spent)),
-        **body,
     )
+    event = observed.model_copy(update={"digest": observation_digest(observed)})
     return Entry(event, {digests[name]: data for name, data in attachments.items()})
+
+
+def observation_digest(observed: Observed) -> str:
+    """The identity of an observation: everything in it but its cost and the digest itself."""
+    return canonical.digest(observed.model_dump(mode="json", exclude={"digest", "usage", "type"}))
 
 
 def mask(value: Json, secrets: Sequence[str]) -> Json:
@@ -57,9 +61,9 @@ def mask(value: Json, secrets: Sequence[str]) -> Json:
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, MASK)
-        return value
+        return whole(value)
     if isinstance(value, Mapping):
-        return {key: mask(item, secrets) for key, item in value.items()}
+        return {whole(key): mask(item, secrets) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [mask(item, secrets) for item in value]
     return value

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from rootproof import contract, text
+from rootproof import contract, pattern, text
 from rootproof.place import Located, Outside, Place
+from rootproof.survey import Survey, Surveyor
 
 MAX_FILE = 8 * 1024 * 1024
 """Largest file that is read or hashed as content; a larger one is hashed in pieces and not readable."""
-_SYSTEM = ("/proc", "/sys", "/dev")
+_SYSTEM = (("proc",), ("sys",), ("dev",))
 _NOFOLLOW = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -27,43 +28,42 @@ class Scope:
     def __init__(self, root: Path, terms: contract.Scope) -> None:
         self.root = root.resolve()
         self.terms = terms
+        self._surveyor = Surveyor(str(self.root), terms)
         self._stamps: dict[str, tuple[tuple[int, ...], str]] = {}
 
     def locate(self, raw: str) -> Place:
         """Resolve a path as somebody wrote it. Reads nothing of the file. Never raises."""
         if not raw or "\x00" in raw or "\\" in raw or (len(raw) > 1 and raw[1] == ":") or len(raw) > 4096:
             return Outside("bad_path", "a path is root-relative with forward slashes, without NUL, backslash or drive")
-        if raw.startswith("/") and any(raw == s or raw.startswith(s + "/") for s in _SYSTEM):
-            return Outside("out_of_scope", "system files are never readable")
         try:
             real = Path(os.path.realpath(self.root / raw))
             relative = real.relative_to(self.root)
         except (ValueError, OSError, RuntimeError):
             return Outside("out_of_scope", f"{text.quoted(raw)} leads outside the root")
+        if real.parts[1:2] in _SYSTEM:
+            return Outside("out_of_scope", "system files are never readable")
         return Located(text.show_path(str(relative)), real, _kind(real))
+
+    def survey(self) -> Survey:
+        """What lies beneath the root now, and what of it is in scope."""
+        return self._surveyor.survey()
 
     def files(self) -> Iterator[str]:
         """Raw root-relative paths of every readable file and every test file, sorted; links are not followed."""
-        tests = {contract.file_of(entry) for entry in self.terms.tests}
-        exact = [entry for entry in (*self.terms.read, *tests) if not contract.pattern.is_glob(entry)]
-        found = {path for path in exact if _kind(self.root / path) == "file"}
-        if len(exact) < len(self.terms.read) + len(tests):
-            found.update(path for path in self._walk() if self._wanted(path, tests))
-        return iter(sorted(path for path in found if not self.terms.denied(text.show_path(path))))
+        return iter(self.survey().files)
 
-    def _wanted(self, path: str, tests: set[str]) -> bool:
-        shown = text.show_path(path)
-        return self.terms.readable(shown) or any(contract.pattern.matches(entry, shown) for entry in tests)
-
-    def _walk(self) -> Iterator[str]:
-        named = {part for entry in (*self.terms.read, *self.terms.tests) for part in entry.split("/")}
-        skipped = set(contract.UNASKED) - named
+    def secrets(self) -> tuple[str, ...]:
+        """Raw root-relative paths of secret files and folders that the code under test may not see."""
+        found: list[str] = []
         for folder, folders, names in os.walk(self.root):
-            folders[:] = sorted(name for name in folders if name not in skipped)
-            for name in names:
-                full = os.path.join(folder, name)
-                if stat.S_ISREG(os.lstat(full).st_mode):
-                    yield os.path.relpath(full, self.root)
+            folders[:] = sorted(name for name in folders if name not in contract.UNASKED)
+            for path in (os.path.relpath(os.path.join(folder, name), self.root) for name in (*folders, *names)):
+                if self.terms.denied(text.show_path(path)) and not self._lent(text.show_path(path)):
+                    found.append(path)
+        return (*found, *(path for path in (".git/config", ".git/credentials") if (self.root / path).is_file()))
+
+    def _lent(self, path: str) -> bool:
+        return any(pattern.matches(entry, path) for entry in self.terms.tests_may_read)
 
     def manifest(self) -> dict[str, str]:
         """Stored path → SHA-256 of every file in scope, read now."""
@@ -77,9 +77,8 @@ class Scope:
         are as when it was last hashed is taken as equal (its status time cannot be set by a program).
         """
         if thorough:
-            now = self.manifest()
-        else:
-            now = {text.show_path(path): self._digest(path) for path in self.files()}
+            self._stamps.clear()
+        now = {text.show_path(path): self._digest(path) for path in self.files()}
         return tuple(sorted(path for path in {*now, *manifest} if now.get(path) != manifest.get(path)))
 
     def _digest(self, path: str) -> str:

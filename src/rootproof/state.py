@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from rootproof.event import (
     Began,
@@ -27,7 +27,16 @@ from rootproof.event import (
 from rootproof.fact import Fact
 
 Status = Literal[
-    "running", "success", "failed", "blocked", "max_steps", "budget", "waiting", "undetermined", "interrupted", "cancelled"
+    "running",
+    "success",
+    "failed",
+    "blocked",
+    "max_steps",
+    "budget",
+    "waiting",
+    "undetermined",
+    "interrupted",
+    "cancelled",
 ]
 EXIT_STATUS: Mapping[str, int] = {
     "success": 0,
@@ -86,7 +95,7 @@ class State:
     subject: str = ""
     changed: tuple[str, ...] = ()
     """Paths found to differ from event 1."""
-    spent: Usage = Usage()
+    spent: Usage = field(default_factory=Usage)
     tries: int = 0
     """Interventions tried so far: the sum of the field ``tries`` of all observations."""
 
@@ -258,7 +267,7 @@ def _resumed(state: State, event: Resumed, epoch: int) -> State:
     return replace(state, status="running", reason="")
 
 
-_FOLDS = {
+_FOLDS: Mapping[type, Callable[[State, Any, int], State]] = {
     Began: _began,
     Replied: _replied,
     ParseError: _parse_error,

@@ -45,6 +45,14 @@ def has_invisible(text: str) -> bool:
     return _INVISIBLE.search(text) is not None
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def whole(text: str) -> str:
+    """The text with every lone surrogate as a visible escape, so that it can be encoded, stored and read again."""
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
 def visible(text: str, *, keep_newlines: bool = True) -> str:
     """The text with every control, invisible or direction-changing character as a visible escape."""
 
@@ -79,6 +87,20 @@ def one_line(text: str, limit: int) -> str:
 
 
 def show_path(raw: str) -> str:
-    """A path as it is stored and shown: undecodable bytes as ``\\xNN``, look-alikes and controls escaped, reversible."""
-    data = raw.encode("utf-8", "surrogateescape")
-    return visible(data.decode("utf-8", "backslashreplace"), keep_newlines=False)
+    """A path as it is stored and shown: reversible, so that different names never look the same to a program.
+
+    An undecodable byte is ``\\xNN``, a control or invisible character ``\\uNNNN`` (``\\xNN`` below 0x80), a backslash
+    ``\\\\``.
+    """
+    if raw.isascii() and raw.isprintable() and "\\" not in raw:
+        return raw
+
+    def escape(match: re.Match[str]) -> str:
+        code = ord(match.group())
+        if 0xDC80 <= code <= 0xDCFF:
+            return f"\\x{code - 0xDC00:02x}"
+        if code < 0x80:
+            return f"\\x{code:02x}"
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+    return _UNSAFE.sub(escape, raw.replace("\\", "\\\\"))

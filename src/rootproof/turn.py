@@ -9,8 +9,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from rootproof import canonical, completion, evidence, policy, protocol, view
-from rootproof.recording import record
+from rootproof import canonical, completion, evidence, policy, protocol, text, view
 from rootproof.event import (
     Blocked,
     FinalJudged,
@@ -25,8 +24,9 @@ from rootproof.event import (
     Stopped,
     Usage,
 )
-from rootproof.ledger.interface import Entry
+from rootproof.ledger.interface import Entry, Ledger
 from rootproof.place import Located
+from rootproof.recording import record
 from rootproof.state import State
 from rootproof.tools.interface import Declined, Observation, Request, ToolSpec
 
@@ -39,7 +39,9 @@ def ask(case: Case, state: State) -> Entry:
     began = time.monotonic()
     reply = case.model.propose(view.render(case.contract, case.frame, state))
     usage = Usage(seconds=time.monotonic() - began, model_tokens=reply.tokens)
-    return Entry(Replied(text=reply.text, finish=reply.finish, label=reply.label, usage=usage))
+    # One character over the limit is enough to be judged as too large again, however much was sent.
+    said = text.whole(reply.text[: protocol.MAX_MESSAGE + 1])
+    return Entry(Replied(text=said, finish=reply.finish, label=text.one_line(reply.label, 200), usage=usage))
 
 
 def judge(case: Case, state: State, message: protocol.Message) -> Entry:
@@ -84,14 +86,14 @@ def _begin(case: Case, state: State, allowed: policy.Allowed, message: protocol.
     return Entry(Started(tool=message.tool, input=dict(allowed.input), request=allowed.digest, note=message.note))
 
 
-def carry_out(case: Case, state: State, started: Started) -> Entry:
+def carry_out(case: Case, ledger: Ledger, state: State, started: Started) -> Entry:
     """Enter the tool, once. An action whose end nobody saw is closed first, then run once more."""
     spec = case.tools[started.tool].spec
     if state.retry:
         spent = completion.exhausted(case.contract, state)
         again = started.model_copy(update={"attempt": started.attempt + 1})
         return Entry(Stopped(status="budget", reason=spent) if spent else again)
-    if state.pending_epoch != case.ledger.epoch:
+    if state.pending_epoch != ledger.epoch:
         return _lost(case, spec, started)
     result = case.tools[started.tool].run(_request(case, state, spec, started))
     if isinstance(result, Declined):
@@ -122,13 +124,13 @@ def _request(case: Case, state: State, spec: ToolSpec, started: Started) -> Requ
     return Request(started.tool, started.input, paths, left.seconds, left.cpu_seconds, left.test_runs, state.tries)
 
 
-def check(case: Case, state: State, observed: Observed) -> Entry:
+def check(case: Case, ledger: Ledger, state: State, observed: Observed) -> Entry:
     """Source and structure first, then evidence. Judged on the stored bytes."""
     spec = case.tools[observed.tool].spec
     problem = evidence.unsound(spec, observed.input, observed)
     if problem:
         return Entry(InvalidObservation(tool=observed.tool, problem=problem))
-    attachments = {name: case.ledger.blob(digest) for name, digest in observed.attachments.items()}
+    attachments = {name: ledger.blob(digest) for name, digest in observed.attachments.items()}
     seen = evidence.Seen(observed.input, observed, attachments)
     return Entry(evidence.judge(case.contract, spec, state, seen, case.checks))
 

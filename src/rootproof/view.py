@@ -81,7 +81,12 @@ def _tool(contract: Contract, spec: ToolSpec) -> dict[str, object]:
 
 
 def _field(field: Field, settings: Mapping[str, object]) -> str:
-    kinds = {"name": f"one of the {field.of}", "path": "root-relative path", "integer": "whole number", "flag": "true or false"}
+    kinds = {
+        "name": f"one of the {field.of}",
+        "path": "root-relative path",
+        "integer": "whole number",
+        "flag": "true or false",
+    }
     parts = [kinds.get(field.kind, field.kind)]
     most = settings.get(f"max_{field.name}_chars", field.most)
     if field.choices:
@@ -175,7 +180,9 @@ def _last(state: State, room: int) -> dict[str, object]:
 
 def _shown(seen: Seen, room: int) -> dict[str, object]:
     observed = seen.observed
-    fields = {name: _small(value) for name, value in observed.fields.items()} if isinstance(observed.fields, dict) else {}
+    fields = (
+        {name: _small(value) for name, value in observed.fields.items()} if isinstance(observed.fields, dict) else {}
+    )
     shown: dict[str, object] = {"step": seen.step, "tool": observed.tool, "result": fields, "unverified": True}
     if observed.flags:
         shown["flags"] = list(observed.flags)

@@ -74,7 +74,9 @@ def decode(run: str, row: Row, prior: str) -> Stored:
     try:
         event = EVENTS.validate_json(row.body)
     except ValidationError as error:
-        raise StoreNewer(f"run {run}: event {row.seq} is of a kind this version does not know: {kind_of(row)}") from error
+        raise StoreNewer(
+            f"run {run}: event {row.seq} is of a kind this version does not know: {kind_of(row)}"
+        ) from error
     return Stored(row.seq, row.epoch, row.time, event, row.hash, prior)
 
 

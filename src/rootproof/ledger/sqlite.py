@@ -125,6 +125,12 @@ class SqliteStore:
         for row, prior in self.rows(run):
             yield chain.decode(run, row, prior)
 
+    def head(self, run: str) -> str:
+        """Hash of a run's last event."""
+        with _translated(self.path):
+            row = self.connection.execute("SELECT head_hash FROM runs WHERE run=?", (run,)).fetchone()
+        return str(row[0]) if row else ""
+
     def check_blobs(self, run: str) -> None:
         """Read every stored observation of a run against its digest.
 
@@ -247,8 +253,12 @@ class SqliteLedger:
     def renew(self) -> bool:
         """Hold the lease longer; False where another process has the run."""
         values = (time.time() + LEASE_SECONDS, self.run, self.epoch)
-        with _translated(self.store.path):
-            moved = self.store.connection.execute("UPDATE runs SET until=? WHERE run=? AND epoch=?", values)
+        with _translated(self.store.path):  # called from another thread, so over a connection of its own
+            connection = sqlite3.connect(self.store.path, timeout=BUSY_SECONDS, isolation_level=None)
+            try:
+                moved = connection.execute("UPDATE runs SET until=? WHERE run=? AND epoch=?", values)
+            finally:
+                connection.close()
         return moved.rowcount == 1
 
     def release(self) -> None:
@@ -298,5 +308,3 @@ def _error(path: Path, error: sqlite3.Error) -> StoreError:
     if "readonly" in said or "unable to open" in said or "attempt to write" in said:
         return StoreReadOnly(f"{path}: {said}")
     return StoreDamaged(f"{path}: {said}")
-
-

@@ -28,6 +28,10 @@ def environment(home: Path, temporary: Path, extra: Mapping[str, str]) -> dict[s
         "TMPDIR": str(temporary),
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
+        # inside, the repository may seem to be somebody else's, which git would refuse
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "safe.directory",
+        "GIT_CONFIG_VALUE_0": "*",
     }
     ours.update({name: os.environ[name] for name in _INHERITED if name in os.environ})
     return {**ours, **extra}

@@ -109,7 +109,7 @@ class _Child:
 
     def _collect(self, status: int, use: resource.struct_rusage) -> None:
         self.popen.returncode = os.waitstatus_to_exitcode(status)
-        self.cpu_seconds = use.ru_utime + use.ru_stime
+        self.cpu_seconds = max(self.cpu_seconds, use.ru_utime + use.ru_stime)
 
     def wait(self, seconds: float) -> bool:
         """Wait at most so long; True: it is over."""
@@ -197,6 +197,7 @@ def _follow(launch: Launch, child: _Child, streams: Streams, limits: Limits, beg
         return None
     finally:
         if watch:
+            child.cpu_seconds = max(child.cpu_seconds, watch.cpu_seconds)
             watch.close()
 
 

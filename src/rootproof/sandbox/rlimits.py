@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import resource
 
 from rootproof.sandbox.interface import Limits
@@ -22,6 +23,19 @@ def rlimits(limits: Limits) -> list[tuple[int, int, int]]:
         (resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES),
     ]
     return [(number, _most(number, soft), _most(number, hard)) for number, soft, hard in wanted]
+
+
+def process_limit(limits: Limits, uid: int, ours: int) -> list[tuple[int, int, int]]:
+    """The kernel's own limit on processes and threads, where there is one for the namespace alone.
+
+    It counts per user and, since Linux 5.14, per user namespace; before, it would count the user's other processes
+    too. It does not bind root. ``ours``: processes of ours that it counts as well.
+    """
+    release = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
+    if uid == 0 or release < (5, 14):
+        return []
+    most = limits.processes + ours
+    return [(resource.RLIMIT_NPROC, most, most)]
 
 
 def _most(number: int, value: int) -> int:

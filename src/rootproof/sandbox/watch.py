@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from rootproof.sandbox.interface import LimitHit, Limits
@@ -90,20 +91,24 @@ class Usage:
 class Watch:
     """Looks at one tree and says which limit it has reached.
 
-    ``scratch``: descriptor of a folder in the tree's sized writable place. All descriptors are the watch's own;
-    ``close`` gives them back.
+    ``scratch``: descriptor of a folder in the tree's sized writable place. ``folder``: a place without a size of its
+    own. All descriptors are the watch's own; ``close`` gives them back.
     """
 
-    def __init__(self, processes: Processes, limits: Limits, scratch: int | None = None) -> None:
+    def __init__(
+        self, processes: Processes, limits: Limits, scratch: int | None = None, folder: FolderSize | None = None
+    ) -> None:
         self._processes = processes
         self._limits = limits
         self._scratch = scratch
+        self._folder = folder
         self._memory = limits.memory_mb << 20
         self._next_share = 0.0
         self._next_rare = time.monotonic() + _RARE
         self.due = 0.0
         """When the next look is worth its cost (monotonic clock)."""
-        self._cost = 0.0
+        self.cpu_seconds = 0.0
+        """The most that was seen. The kernel's own account misses what was killed together with its namespace."""
 
     def close(self) -> None:
         os.close(self._processes.proc)
@@ -115,6 +120,7 @@ class Watch:
         began = time.monotonic()
         members = self._processes.members()
         usage = self._usage(members)
+        self.cpu_seconds = max(self.cpu_seconds, usage.cpu_seconds)
         hit = self._judge(usage, members, began)
         self.due = time.monotonic() + max(_INTERVAL, 10 * (time.monotonic() - began))
         return hit
@@ -129,6 +135,8 @@ class Watch:
         if now >= self._next_rare and self._unmapped(members) > self._memory:
             return "memory"
         if self._scratch is not None and os.fstatvfs(self._scratch).f_bfree == 0:
+            return "disk"
+        if self._folder is not None and self._folder.over(now):
             return "disk"
         return None
 
@@ -202,6 +210,38 @@ class Watch:
             return
         if found.st_dev == device:
             sizes[found.st_ino] = found.st_blocks * 512
+
+
+class FolderSize:
+    """What the files of one folder on disk may grow by, found by walking it: for a copy that no mount limits."""
+
+    def __init__(self, folder: Path, growth: int) -> None:
+        self._folder = str(folder)
+        self._most = self._size() + growth
+        self._next = 0.0
+
+    def over(self, now: float) -> bool:
+        """Whether it has grown too much; looked at rarely where the walk is long."""
+        if now < self._next:
+            return False
+        size = self._size()
+        after = time.monotonic()
+        self._next = after + max(_INTERVAL, 5 * (after - now))
+        return size > self._most
+
+    def _size(self) -> int:
+        total = 0
+        ahead = [self._folder]
+        while ahead:
+            try:
+                with os.scandir(ahead.pop()) as entries:
+                    for entry in entries:
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if entry.is_dir(follow_symlinks=False):
+                            ahead.append(entry.path)
+            except OSError:
+                continue
+        return total
 
 
 def _read(proc: int, path: str) -> bytes:

@@ -141,6 +141,9 @@ class Spend:
         )
 
 
+Cut = Literal["", "timeout", "output", "crashed", "cpu", "memory", "processes", "disk"]
+
+
 @dataclass(frozen=True)
 class Observation:
     """What a tool reports. Unverified: it may be partial, stale, malformed or hostile."""
@@ -155,7 +158,7 @@ class Observation:
     """Order, seed, change ... : two observations of one request are comparable only where these are equal."""
     reads: Mapping[str, str] = field(default_factory=dict)
     """Root-relative path → digest of the bytes it rests on."""
-    cut: Literal["", "timeout", "output", "crashed", "cpu", "memory", "processes", "disk"] = ""
+    cut: Cut = ""
     """Why it is not whole. A cut observation never counts as a pass nor as an expected failure."""
     stale: tuple[str, ...] = ()
     """Paths that no longer are as the run's first event fixed them: an observation, but no fact."""

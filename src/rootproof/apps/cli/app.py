@@ -1,0 +1,91 @@
+"""The command line: commands are found here, each in a file of its own; what they need is imported when they run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+
+import typer
+
+from rootproof.apps.cli import check, demo, init, resume, run, runs, show
+
+app = typer.Typer(
+    name="rootproof",
+    help="Finds why something is wrong, and can show it: a run succeeds on evidence or not at all.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+REPORT_AT = "the project's issue tracker"
+
+_COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
+    ("demo", demo.demo),
+    ("run", run.run),
+    ("check", check.check),
+    ("init", init.init),
+    ("runs", runs.runs),
+    ("show", show.show),
+    ("resume", resume.resume),
+)
+for _name, _function in _COMMANDS:
+    app.command(_name)(_function)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from rootproof import __version__
+
+        typer.echo(f"rootproof {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _all(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say the version.")) -> None:
+    pass
+
+
+def start() -> None:
+    """Run the command line; every error ends as words and an exit status, never as a traceback."""
+    from rootproof.errors import RootproofError
+
+    try:
+        app()
+    except RootproofError as error:
+        _tell(error)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        sys.stderr.write("\ncancelled\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:  # an internal error is one line with a place to report it, never a traceback
+        if os.environ.get("ROOTPROOF_TRACEBACK"):
+            raise
+        from rootproof.text import one_line
+
+        sys.stderr.write(f"error: internal: {one_line(f'{type(error).__name__}: {error}', 300)}\n")
+        sys.stderr.write(f"hint: please report this at {REPORT_AT}; ROOTPROOF_TRACEBACK=1 shows the traceback\n")
+        sys.exit(70)
+
+
+def _tell(error: Exception) -> None:
+    from rootproof.errors import ContractError, RootproofError
+    from rootproof.text import one_line
+
+    assert isinstance(error, RootproofError)
+    faults = error.faults if isinstance(error, ContractError) else ()
+    if "--json" in sys.argv:
+        found = [{"place": f.place, "found": f.found, "mend": f.mend} for f in faults]
+        said = {"error": error.code, "message": str(error), "hint": error.remedy, "faults": found}
+        sys.stdout.write(json.dumps(said, indent=2) + "\n")
+    sys.stderr.write(f"error: {one_line(str(error), 600)}\n")
+    for fault in faults:
+        sys.stderr.write(f"  {one_line(f'{fault.place}: {fault.found}', 400)}\n")
+        sys.stderr.write(f"    hint: {one_line(fault.mend, 300)}\n")
+    if error.remedy:
+        sys.stderr.write(f"hint: {one_line(error.remedy, 600)}\n")

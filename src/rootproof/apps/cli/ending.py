@@ -1,0 +1,43 @@
+"""How a command ends: the outcome on stdout, the status as exit status."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rootproof.outcome import Outcome
+
+
+def finish(outcome: Outcome, as_json: bool) -> None:
+    """Print the outcome and end with its exit status."""
+    from rootproof.apps.cli import words
+
+    if as_json:
+        sys.stdout.write(json.dumps(outcome.document(), indent=2) + "\n")
+    else:
+        sys.stdout.write("".join(line + "\n" for line in words.outcome_lines(outcome)))
+    if outcome.status in ("cancelled", "interrupted", "waiting"):
+        sys.stderr.write(f"hint: `rootproof resume {outcome.run}` goes on where this stopped\n")
+    raise typer.Exit(outcome.exit_status)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """A request to terminate is answered as Ctrl-C is: the tool's processes die, the ledger stays whole."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    earlier = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, earlier)

@@ -1,0 +1,58 @@
+"""Live progress of a run: what was asked, what came back, what became known, what is missing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+from rootproof.apps.cli import words
+from rootproof.event import Checked, Event, Observed, Started
+from rootproof.state import State
+from rootproof.text import one_line
+
+_COLOURS = {"parse_error": "33", "rejected": "33", "blocked": "31", "invalid_observation": "31", "final: accepted": "32"}
+
+
+class Progress:
+    """A listener that writes one block a step."""
+
+    def __init__(self, stream: TextIO | None = None, total: int = 0) -> None:
+        self.stream = stream or sys.stdout
+        self.total = total
+        self.lively = self.stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        self._asked = ""
+        self._back = ""
+
+    def __call__(self, state: State, event: Event) -> None:
+        if isinstance(event, Started):
+            self._asked = words.asked(event)
+            self._live(f"  {state.step:>3} {self._asked} ...")
+        elif isinstance(event, Observed):
+            self._back = words.came_back(event)
+        elif isinstance(event, Checked):
+            self._step(state.step, event.tool, f"{self._asked[len(event.tool) :].strip()} → {self._back}")
+            self._under(words.checked_line(state, event))
+        else:
+            line = words.step_line(event)
+            if line:
+                self._step(state.step, line[0], line[1])
+
+    def _step(self, step: int, word: str, text: str) -> None:
+        self._live("")
+        shown = self._colour(word, f"{word:<15}")
+        self.stream.write(f"{step:>3} {shown} {one_line(text, 300)}".rstrip() + "\n")
+        self.stream.flush()
+
+    def _under(self, text: str) -> None:
+        self.stream.write(f"{'':>19} {one_line(text, 300)}\n")
+        self.stream.flush()
+
+    def _live(self, text: str) -> None:
+        if self.lively:
+            self.stream.write(f"\r\x1b[2K{text[:120]}")
+            self.stream.flush()
+
+    def _colour(self, word: str, text: str) -> str:
+        code = _COLOURS.get(word)
+        return f"\x1b[{code}m{text}\x1b[0m" if code and self.lively else text

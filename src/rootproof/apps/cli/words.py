@@ -1,0 +1,97 @@
+"""Events and outcomes as lines a person reads. No untrusted text begins a line, and all of it is inert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rootproof.event import (
+    Blocked,
+    Checked,
+    Event,
+    FinalJudged,
+    Interrupted,
+    InvalidObservation,
+    Known,
+    Observed,
+    ParseError,
+    Rejected,
+    Started,
+    Stopped,
+)
+from rootproof.fact import Fact
+from rootproof.outcome import Outcome
+from rootproof.state import State
+from rootproof.text import one_line, quoted
+
+WIDTH = 160
+_SHOWN = ("status", "expected", "actual", "matches", "path", "total_lines", "verdict", "grade")
+
+
+def asked(event: Started) -> str:
+    """An action in one line."""
+    values = ", ".join(str(value) for value in event.input.values() if isinstance(value, str) and value)
+    return one_line(f"{event.tool} {values}", WIDTH)
+
+
+def came_back(observed: Observed) -> str:
+    """The result's chief fields in one line."""
+    fields = observed.fields if isinstance(observed.fields, dict) else {}
+    parts = [f"{name} {quoted(fields[name], 60)}" for name in _SHOWN if fields.get(name) not in (None, "")]
+    if observed.cut:
+        parts.append(f"cut: {observed.cut}")
+    return one_line(", ".join(parts) or "no fields", WIDTH)
+
+
+def known(facts: Iterable[Fact]) -> str:
+    """What became known, in one line."""
+    shown = [fact.name if fact.value is True else f"{fact.name}={quoted(fact.value, 60)}" for fact in facts]
+    return one_line(", ".join(shown), 240)
+
+
+def step_line(event: Event) -> tuple[str, str] | None:
+    """The word and the line for an event that ends a step; None for the others."""
+    match event:
+        case ParseError():
+            return "parse_error", event.message
+        case Rejected():
+            return "rejected", f"{event.tool}: {event.reason}" + (f" ({event.hint})" if event.hint else "")
+        case Known():
+            return event.tool, f"known since step {event.since_step}"
+        case Blocked():
+            return "blocked", event.reason
+        case InvalidObservation():
+            return "invalid_observation", f"{event.tool}: {event.problem}"
+        case FinalJudged():
+            said = "final: accepted" if event.accepted else "final: rejected"
+            return said, "" if event.accepted else "missing " + "; ".join(event.missing)
+        case Stopped() | Interrupted(resumable=True):
+            return "stopped", event.reason
+    return None
+
+
+def outcome_lines(outcome: Outcome) -> list[str]:
+    """The end of a run."""
+    lines = [f"status={outcome.status}", f"reason: {one_line(outcome.reason, 300)}"]
+    if outcome.contract_by != "user":
+        lines.append("the contract was written by whoever proposed the steps: this is no plain success")
+    if outcome.answer is not None:
+        lines.append(f"answer: {one_line(outcome.answer, 2000)}")
+    lines += [f"missing: {one_line(text, 300)}" for text in outcome.missing]
+    spent = outcome.spent
+    lines.append(
+        f"spent: {outcome.steps} steps, {spent.seconds:.1f} s, {spent.cpu_seconds:.1f} CPU s, {spent.test_runs} test runs"
+        + (f", {spent.model_tokens} model tokens" if spent.model_tokens else "")
+    )
+    if outcome.containment == "none":
+        lines.append("containment: none (the tests could do whatever you can do)")
+    lines.append(f"evidence: run {outcome.run}, head {outcome.head[:16]}")
+    return lines
+
+
+def checked_line(state: State, event: Checked) -> str:
+    """What became known, or why nothing did."""
+    new = [fact for fact in event.facts if not fact.check.startswith("built-in:")] or list(event.facts)
+    if event.failed:
+        return f"does not hold: {one_line(event.reason, 240)}"
+    withdrawn = ", ".join(name for name, _ in event.conflicts)
+    return (f"known: {known(new)}" if new else "nothing new") + (f"; in conflict: {withdrawn}" if withdrawn else "")

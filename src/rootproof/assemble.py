@@ -1,0 +1,348 @@
+"""The only file that names concrete classes: from a contract and options to a case that can be run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rootproof import canonical, completion, contract_file, evidence, recording, view
+from rootproof.contract import Contract as Document
+from rootproof.contract import read_document
+from rootproof.contract_file import Loaded
+from rootproof.controller import Case, investigate
+from rootproof.errors import (
+    ContainmentUnavailable,
+    LedgerDamaged,
+    MissingExtra,
+    ModelError,
+    NotRunnable,
+    ResumeRefused,
+    StoreNewer,
+    UsageError,
+)
+from rootproof.event import Began, Resumed
+from rootproof.ledger.interface import Entry
+from rootproof.ledger.watched import Listener, Watched
+from rootproof.outcome import Outcome, outcome
+from rootproof.scope import Scope
+from rootproof.state import RESUMABLE, State
+from rootproof.tools.interface import Tool, ToolSpec
+
+if TYPE_CHECKING:
+    from rootproof.ledger.sqlite import SqliteLedger, SqliteStore
+    from rootproof.models.interface import Model
+    from rootproof.runners.interface import Runner
+    from rootproof.sandbox.interface import Sandbox
+
+RULES = "1"
+"""Version of policy, evidence, completion and fold: a run judged by others is not resumed."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is carried out: what flags and the user's own configuration decide, never a contract."""
+
+    store: Path | None = None
+    model: str | Model = "human"
+    containment: Literal["best", "none"] = "best"
+    trusted: bool = False
+    """The user trusts the repository with this machine: needed for ``containment`` none."""
+    interpreter: Path | None = None
+    root: Path | None = None
+    """Where the repository lies, if not where the contract or the run says."""
+    listeners: tuple[Listener, ...] = ()
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    """Tools that stand in for those of the same name, such as simulated ones."""
+
+
+def catalog() -> dict[str, ToolSpec]:
+    """The tools of this installation, by name."""
+    from rootproof.tools import list_files, read_file, run_test, search_code
+
+    specs = (run_test.SPEC, search_code.SPEC, read_file.SPEC, list_files.SPEC)
+    return {spec.name: spec for spec in specs}
+
+
+def checks() -> dict[str, evidence.Check]:
+    """The named pure checks of the investigations."""
+    return {}
+
+
+def load_contract(path: Path) -> Loaded:
+    """Read a contract file against this installation.
+
+    Raises:
+        ContractError: with every fault.
+    """
+    return contract_file.load(path, catalog(), frozenset(checks()))
+
+
+def load_document(document: Mapping[str, Any], base: Path, origin: str) -> Loaded:
+    """A contract given as plain data, in the form of the TOML file; ``base`` is what its root is relative to.
+
+    Raises:
+        ContractError: with every fault.
+    """
+    return contract_file.load_document(document, base.absolute(), origin, catalog(), frozenset(checks()))
+
+
+class Contract(Document):
+    """The contract as users of the library load it: checked against the tools installed here."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Loaded:
+        """Read a contract file.
+
+        Raises:
+            ContractError: with every fault.
+        """
+        return load_contract(Path(path))
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], base: str | os.PathLike[str] = ".") -> Loaded:
+        """A contract written in Python, as plain data in the form of the TOML file.
+
+        Raises:
+            ContractError: with every fault.
+        """
+        return load_document(document, Path(base), "contract")
+
+
+def default_store() -> Path:
+    """Where runs are kept when nothing else is said: one file under the user's data folder."""
+    from platformdirs import user_data_path
+
+    return Path(os.environ.get("ROOTPROOF_STORE") or user_data_path("rootproof") / "runs.sqlite3")
+
+
+def open_store(path: Path | None, *, read_only: bool = False) -> SqliteStore:
+    """Open the store of runs."""
+    from rootproof.ledger.sqlite import SqliteStore
+
+    return SqliteStore(path or default_store(), read_only=read_only)
+
+
+def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer"] = "user") -> Outcome:
+    """Run one investigation from its beginning.
+
+    Raises:
+        ContainmentUnavailable, NotRunnable, ModelError, StoreError: nothing was run.
+    """
+    case = assemble(loaded.contract, options.root or loaded.root, options)
+    store = open_store(options.store)
+    try:
+        ledger = store.create()
+        scope = case.scope.manifest()
+        began = Began(
+            contract=loaded.contract.document,
+            contract_digest=loaded.contract.digest,
+            contract_by=contract_by,
+            origin=loaded.origin,
+            scope=scope,
+            scope_digest=canonical.digest(scope),
+            rules=RULES,
+            tools={name: tool.spec.version for name, tool in case.tools.items()},
+            model=case.model.name,
+            root=str(case.scope.root),
+            containment=_level(case),
+        )
+        return _carry_on(case, ledger, Entry(began), options)
+    finally:
+        store.close()
+
+
+def resume(run: str, options: Options) -> Outcome:
+    """Go on with a run that stopped resumably; an ended one is only told again.
+
+    Raises:
+        ResumeRefused: contract, rules or tools differ from the run's.
+        StoreBusy: a live process has the run.
+    """
+    store = open_store(options.store)
+    try:
+        run = store.find(run)
+        store.check_blobs(run)
+        state = replayed(store, run)
+        assert state.began is not None
+        contract = read_document(state.began.contract)
+        if state.stopped and state.status not in RESUMABLE:
+            return outcome(run, contract, state, store.head(run))
+        case = assemble(contract, options.root or Path(state.began.root), options)
+        _same(state.began, contract, case)
+        entry = Entry(Resumed(by=_user(), model=case.model.name, containment=_level(case)))
+        return _carry_on(case, store.take(run), entry, options)
+    finally:
+        store.close()
+
+
+def replayed(store: SqliteStore, run: str) -> State:
+    """The state of a stored run, with its chain, its observations and, after success, its criteria proved again.
+
+    Raises:
+        LedgerDamaged: something is not what it was, or success does not follow from the facts.
+    """
+    from rootproof.ledger import chain
+
+    state = chain.replay(store.events(run))
+    if state.began is None:
+        raise LedgerDamaged(f"run {run}: event 1 is not the beginning of a run")
+    contract = read_document(state.began.contract)
+    if contract.digest != state.began.contract_digest:
+        raise LedgerDamaged(f"run {run}: event 1 holds another contract than its digest says")
+    if state.status == "success" and completion.unmet(contract, state, state.subject):
+        raise LedgerDamaged(f"run {run}: event {state.seq} says success, but its criteria are not met by its facts")
+    return state
+
+
+def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) -> Outcome:
+    from rootproof.ledger.heartbeat import heartbeat
+
+    watched = Watched(ledger, options.listeners)
+    try:
+        with heartbeat(ledger):
+            watched.append(watched.replay(), first)
+            state = investigate(case, watched)
+        return outcome(ledger.run, case.contract, state, ledger.head)
+    finally:
+        ledger.release()
+
+
+def _same(began: Began, contract: Document, case: Case) -> None:
+    tools = {name: tool.spec.version for name, tool in case.tools.items()}
+    differ = [
+        f"tool {name}: {began.tools.get(name)} then, {tools.get(name)} now"
+        for name in sorted({*began.tools, *tools})
+        if began.tools.get(name) != tools.get(name)
+    ]
+    if began.rules != RULES:
+        differ.append(f"rules: {began.rules} then, {RULES} now")
+    if began.contract_digest != contract.digest:
+        differ.append("the contract")
+    if differ:
+        raise ResumeRefused("the run cannot be resumed, these differ: " + "; ".join(differ))
+
+
+def assemble(contract: Document, root: Path, options: Options) -> Case:
+    """Everything one investigation needs, but its ledger.
+
+    Raises:
+        ContainmentUnavailable, NotRunnable, ModelError: it cannot be run here so.
+    """
+    if not root.is_dir():
+        raise UsageError(f"the repository is not at {root}", "name its folder with --root")
+    scope = Scope(root, contract.scope)
+    tools = {name: _tool(name, contract, scope, options) for name in contract.tools}
+    specs = [tool.spec for tool in tools.values()]
+    return Case(
+        contract=contract,
+        model=_model(options.model),
+        tools=tools,
+        scope=scope,
+        frame=view.frame(contract, specs),
+        checks=checks(),
+        secrets=recording.known_secrets(os.environ),
+    )
+
+
+def _tool(name: str, contract: Document, scope: Scope, options: Options) -> Tool:
+    if name in options.tools:
+        return options.tools[name]
+    settings = contract.tools[name]
+    from rootproof.tools import list_files, read_file, search_code
+
+    plain: dict[str, Callable[..., Tool]] = {
+        "read_file": read_file.ReadFile,
+        "search_code": search_code.SearchCode,
+        "list_files": list_files.ListFiles,
+    }
+    if name in plain:
+        return plain[name](scope, settings)
+    from rootproof.tools.run_test import RunTest
+
+    return RunTest(
+        root=scope.root,
+        scope=contract.scope,
+        runner=choose_runner(str(settings.get("runner", "auto")), scope.root),
+        sandbox=choose_sandbox(contract, scope.root, options),
+        settings=settings,
+        interpreter=options.interpreter,
+        hidden=scope.secrets(),
+    )
+
+
+def choose_runner(name: str, root: Path) -> Runner:
+    """The runner a contract names, or the one that fits the repository.
+
+    Raises:
+        NotRunnable: none fits.
+    """
+    from rootproof.runners.pytest import Pytest
+
+    known: dict[str, Callable[[], Runner]] = {"pytest": Pytest}
+    if name in known:
+        return known[name]()
+    for make in known.values():
+        runner = make()
+        if runner.detect(root):
+            return runner
+    raise NotRunnable("no test runner fits this repository", f"name one with --runner: {', '.join(known)}")
+
+
+def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
+    """The strongest containment that works here, or none where the user said so by both flags.
+
+    Raises:
+        ContainmentUnavailable: below the least level the contract accepts.
+    """
+    if options.containment == "none":
+        if not options.trusted:
+            raise ContainmentUnavailable(
+                "--containment none lets the tests do whatever you can do",
+                "add --trust-this-repository if you would run its tests by hand",
+            )
+        from rootproof.sandbox.bare import Bare
+
+        return Bare()
+    raise ContainmentUnavailable("no containment works here yet", "use --containment none --trust-this-repository")
+
+
+def _model(named: str | Model) -> Model:
+    if not isinstance(named, str):
+        return named
+    from rootproof.models import choose
+
+    choice = choose.parse(named)
+    if choice.kind == "scripted":
+        from rootproof.models import scripted
+
+        return scripted.from_file(Path(choice.argument))
+    if choice.kind == "command":
+        from rootproof.models import command
+
+        return command.from_line(choice.argument)
+    if choice.kind == "human":
+        from rootproof.models.human import Human
+
+        return Human()
+    raise _not_here(choice.kind)
+
+
+def _not_here(kind: str) -> ModelError:
+    return MissingExtra(f"the model {kind}", "models")  # type: ignore[return-value]
+
+
+def _level(case: Case) -> str:
+    sandboxes = [tool.sandbox for tool in case.tools.values() if hasattr(tool, "sandbox")]
+    return sandboxes[0].level if sandboxes else "none"
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())

@@ -1,0 +1,88 @@
+"""What a run came to, whatever its end: one shape, built from the state alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rootproof import completion
+from rootproof.canonical import Json
+from rootproof.contract import Contract
+from rootproof.event import Usage
+from rootproof.fact import Fact
+from rootproof.state import EXIT_STATUS, State, Status
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of one run. Not an exception at any end."""
+
+    run: str
+    status: Status
+    reason: str
+    answer: str | None
+    facts: Mapping[str, Fact]
+    """Facts that stand, by name; where several subjects have one, that of the concluded subject."""
+    missing: tuple[str, ...]
+    spent: Usage
+    steps: int
+    contract_digest: str
+    contract_by: str
+    origin: str
+    containment: str
+    model: str
+    head: str
+    """Hash of the last event: held elsewhere, it proves every event before it."""
+
+    @property
+    def exit_status(self) -> int:
+        """As ``semantics`` lists them. A contract that the proposer wrote is never plain success."""
+        if self.status == "success" and self.contract_by != "user":
+            return EXIT_STATUS["undetermined"]
+        return EXIT_STATUS[self.status]
+
+    def document(self) -> dict[str, Json]:
+        """As JSON."""
+        return {
+            "schema": "rootproof/outcome/1",
+            "run": self.run,
+            "status": self.status,
+            "exit_status": self.exit_status,
+            "reason": self.reason,
+            "answer": self.answer,
+            "facts": {name: fact.model_dump(mode="json") for name, fact in self.facts.items()},
+            "missing": list(self.missing),
+            "spent": self.spent.model_dump(mode="json"),
+            "steps": self.steps,
+            "contract_digest": self.contract_digest,
+            "contract_by": self.contract_by,
+            "origin": self.origin,
+            "containment": self.containment,
+            "model": self.model,
+            "head": self.head,
+        }
+
+
+def outcome(run: str, contract: Contract, state: State, head: str) -> Outcome:
+    """Build the result of a run from its state."""
+    began = state.began
+    facts: dict[str, Fact] = {}
+    for fact in state.facts.values():
+        if fact.standing == "held" and (fact.name not in facts or fact.about == state.subject):
+            facts[fact.name] = fact
+    return Outcome(
+        run=run,
+        status=state.status,
+        reason=state.reason,
+        answer=completion.answer(contract, state),
+        facts=facts,
+        missing=() if state.status == "success" else completion.missing_words(contract, state),
+        spent=state.spent,
+        steps=state.step,
+        contract_digest=contract.digest,
+        contract_by=began.contract_by if began else "user",
+        origin=began.origin if began else "",
+        containment=began.containment if began else "none",
+        model=began.model if began else "",
+        head=head,
+    )

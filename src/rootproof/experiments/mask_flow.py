@@ -204,7 +204,7 @@ def _locals(node: FunctionNode) -> dict[str, Any]:
         stores = sum(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == inner.id for n in own_nodes(node))
         same = len({key(v) for v in values}) == 1 and UNKNOWN not in values and stores == len(values)
         found[inner.id] = values[0] if same and inner.id not in given else UNKNOWN
-    return {**{name: UNKNOWN for name in given}, **found}
+    return {**dict.fromkeys(given, UNKNOWN), **found}
 
 
 def _names(node: ast.Assign, name: str) -> bool:

@@ -90,7 +90,7 @@ def turned(test: str, data: bytes, line: int, *, raised: bool) -> tuple[Copy, ..
         made = [_rewritten(found, data, line, NEGATED), _rewritten(found, data, line, ALTERED)]
     usable = tuple(c for c in made if c is not None)
     if usable:
-        return usable
+        return usable[:1] if usable[0].edit.old else usable
     node = copy.deepcopy(found.node)
     node.body.append(_raise())
     end = _usable(found.added(node, NEGATED, True), data)

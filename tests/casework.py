@@ -167,9 +167,9 @@ def play(
     file = repo.root.parent / "store" / "runs.db"
     store = SqliteStore(file)
     ledger = store.create()
-    case = Case(terms, model, used, ledger, scope, frame(terms, specs), secrets=secrets)
+    case = Case(terms, model, used, scope, frame(terms, specs), secrets=secrets)
     ledger.append(ledger.replay(), Entry(_began(terms, scope, used)))
-    state = investigate(case)
+    state = investigate(case, ledger)
     stored = tuple(store.events(ledger.run))
     store.check_blobs(ledger.run)
     store.close()
@@ -187,4 +187,5 @@ def _began(terms: Contract, scope: Scope, tools: Mapping[str, Tool]) -> Event:
         rules="test",
         tools={name: tool.spec.version for name, tool in tools.items()},
         model="scripted",
+        root=str(scope.root),
     )

@@ -20,7 +20,6 @@ from rootproof.errors import (
     ModelError,
     NotRunnable,
     ResumeRefused,
-    StoreNewer,
     UsageError,
 )
 from rootproof.event import Began, Resumed
@@ -306,7 +305,9 @@ def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
         from rootproof.sandbox.bare import Bare
 
         return Bare()
-    raise ContainmentUnavailable("no containment works here yet", "use --containment none --trust-this-repository")
+    from rootproof.sandbox.choose import strongest
+
+    return strongest(contract.policy.containment, root)
 
 
 def _model(named: str | Model) -> Model:

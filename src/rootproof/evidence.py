@@ -127,7 +127,7 @@ def unsatisfied(item: EvidenceItem, seen: Seen) -> str:
         return f"the tree changed during the run: {', '.join(observed.stale[:3])}"
     if POSSIBLY_CONTAINMENT in observed.flags and "status" in item.expect:
         return "containment may have caused this outcome"
-    if observed.cut and item.expect.get("status") != observed.fields.get("status"):
+    if observed.cut and item.expect.get("status", observed) != observed.fields.get("status"):
         return f"the observation was cut ({observed.cut})"
     for key, wanted in item.expect.items():
         reason = _unmet(key, wanted, observed.fields)

@@ -127,6 +127,7 @@ def _shape(
             near = difflib.get_close_matches(name, names, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"{spec.name} takes {', '.join(names)}"
             return Invalid(f"$.input.{name[:40]}: {spec.name} has no such field", hint)
+    wrong: list[tuple[Field, str]] = []
     for field in spec.fields:
         if field.name not in given:
             if field.required:
@@ -134,7 +135,9 @@ def _shape(
             continue
         problem = _mistyped(contract, spec, field, given[field.name])
         if problem:
-            return Invalid(f"$.input.{field.name}: {problem}", field.doc)
+            wrong.append((field, f"$.input.{field.name}: {problem}"))
+    if wrong:
+        return Invalid("; ".join(problem for _, problem in wrong), wrong[0][0].doc)
     for field, name, _ in named_values(spec, given):
         problem = _misplaced(field, places.get(name))
         if problem:

@@ -44,7 +44,9 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
-def _all(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say the version.")) -> None:
+def _all(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say the version."),
+) -> None:
     pass
 
 

@@ -41,5 +41,3 @@ def run(
     with interruptible():
         outcome = assemble.run(loaded, options)
     finish(outcome, as_json)
-
-

@@ -59,15 +59,17 @@ class Options:
 
 def catalog() -> dict[str, ToolSpec]:
     """The tools of this installation, by name."""
-    from rootproof.tools import list_files, read_file, run_test, search_code
+    from rootproof.tools import list_files, read_file, run_test, search_code, try_change
 
-    specs = (run_test.SPEC, search_code.SPEC, read_file.SPEC, list_files.SPEC)
+    specs = (run_test.SPEC, search_code.SPEC, read_file.SPEC, list_files.SPEC, try_change.SPEC)
     return {spec.name: spec for spec in specs}
 
 
 def checks() -> dict[str, evidence.Check]:
     """The named pure checks of the investigations."""
-    return {}
+    from rootproof.investigations.root_cause.checks import CHECKS
+
+    return dict(CHECKS)
 
 
 def load_contract(path: Path) -> Loaded:
@@ -259,13 +261,19 @@ def _tool(name: str, contract: Document, scope: Scope, options: Options) -> Tool
     }
     if name in plain:
         return plain[name](scope, settings)
+    runner = choose_runner(str(settings.get("runner", "auto")), scope.root)
+    sandbox = choose_sandbox(contract, scope.root, options)
+    if name == "try_change":
+        from rootproof.tools.try_change import TryChange
+
+        return TryChange(scope, runner, sandbox, settings, options.interpreter)
     from rootproof.tools.run_test import RunTest
 
     return RunTest(
         root=scope.root,
         scope=contract.scope,
-        runner=choose_runner(str(settings.get("runner", "auto")), scope.root),
-        sandbox=choose_sandbox(contract, scope.root, options),
+        runner=runner,
+        sandbox=sandbox,
         settings=settings,
         interpreter=options.interpreter,
         hidden=scope.secrets(),

@@ -10,7 +10,7 @@ from pathlib import Path
 from rootproof.canonical import digest, digest_bytes
 from rootproof.experiments.baseline import Baseline, measure
 from rootproof.experiments.change import Edit, change_between
-from rootproof.experiments.cold import Bench, Cold, Meter, guard_files
+from rootproof.experiments.cold import Cold, Meter, Site, guard_files
 from rootproof.experiments.confirm import confirm
 from rootproof.experiments.record import Confirmation, from_data, to_data
 from rootproof.experiments.reduce import hunks
@@ -27,12 +27,12 @@ class Small:
     root: Path
     sandbox: Sandbox
 
-    def bench(self) -> Bench:
+    def site(self) -> Site:
         files = sorted(p.relative_to(self.root).as_posix() for p in self.root.rglob("*") if p.is_file())
         tests = tuple(f for f in files if Path(f).name.startswith("test_") and f.endswith(".py"))
         project = Pytest().project(self.root, tests[0], None)
         guards = guard_files(self.root, files, tests)
-        return Bench(self.root, project, Pytest(), self.sandbox, tests, Limits(seconds=60, cpu_seconds=60), guards)
+        return Site(self.root, project, Pytest(), self.sandbox, tests, Limits(seconds=60, cpu_seconds=60), guards)
 
     def tree(self) -> str:
         files = sorted(p for p in self.root.rglob("*") if p.is_file())
@@ -49,16 +49,16 @@ class Small:
         return (self.root / path).read_bytes()
 
     def baseline(self, target: str) -> Baseline:
-        return measure(Cold(self.bench(), Meter()), target, self.tree(), covered=True)
+        return measure(Cold(self.site(), Meter()), target, self.tree(), covered=True)
 
     def confirm(
         self, target: str, changed: Mapping[str, str], tries: int = 1, base: Baseline | None = None
     ) -> tuple[Verdict, Confirmation]:
         """The verdict, which must be the same when derived again from the stored bytes."""
-        bench = self.bench()
-        cold = Cold(bench, Meter())
+        site = self.site()
+        cold = Cold(site, Meter())
         base = base or measure(cold, target, self.tree(), covered=True)
-        record, sources = confirm(bench, cold, base, self.edits(changed), tries)
+        record, sources = confirm(site, cold, base, self.edits(changed), tries)
         verdict = judge(record, sources)
         assert judge(from_data(to_data(record)), sources) == verdict
         return verdict, record

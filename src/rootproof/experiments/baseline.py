@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rootproof.experiments.cold import Bench, Cold, Wanted
+from rootproof.experiments.cold import Cold, Site, Wanted
 from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import owner_at
 from rootproof.experiments.record import Run
@@ -70,10 +71,10 @@ def measure(cold: Cold, target: str, tree: str, *, covered: bool) -> Baseline:
     base = Baseline(target, tree, runs, outcome.signature if outcome else "", told.failure if told else None)
     if not covered or not base.fails:
         return base
-    return replace(base, trace=traced(cold.bench, cold.meter, target, cold.bench.test_files))
+    return replace(base, trace=traced(cold.site, cold.meter, target, cold.site.test_files))
 
 
-def earlier_assertions(trace: Trace, functions: frozenset[tuple[str, str]], bench: Bench) -> bool:
+def earlier_assertions(trace: Trace, functions: frozenset[tuple[str, str]], site: Site) -> bool:
     """Whether an assertion of the target before the failing one came after a run of a changed function.
 
     Args:
@@ -81,10 +82,10 @@ def earlier_assertions(trace: Trace, functions: frozenset[tuple[str, str]], benc
     """
     file = trace.target.split("::", 1)[0]
     name = trace.target.partition("[")[0].rsplit("::", 1)[-1]
-    tree = tree_of(bench.read(file))
+    tree = tree_of(site.read(file))
     if tree is None:
         return False
-    own = {path: parsed for path in {path for path, _ in functions} if (parsed := tree_of(bench.read(path)))}
+    own = {path: parsed for path in {path for path, _ in functions} if (parsed := tree_of(site.read(path)))}
     first: float = float("inf")
     for (path, line), (began, _, _) in trace.story.lines.items():
         owner = owner_at(path, own[path], line) if path in own else None
@@ -102,14 +103,15 @@ def _failing_line(trace: Trace, file: str) -> int:
     return next((line for path, line, *_ in frames if path == file), 0)
 
 
-def _assertions_before(tree: Any, function: str, line: int) -> frozenset[int]:
-    import ast
-
+def _assertions_before(tree: ast.Module, function: str, line: int) -> frozenset[int]:
     found: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
             for inner in ast.walk(node):
-                is_call = isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Call)
-                if isinstance(inner, ast.Assert) or (is_call and "assert" in ast.unparse(inner)[:40].lower()):
+                if isinstance(inner, ast.Assert) or (isinstance(inner, ast.Expr) and _is_assertion_call(inner)):
                     found.add(inner.lineno)
     return frozenset(n for n in found if n < line)
+
+
+def _is_assertion_call(node: ast.Expr) -> bool:
+    return isinstance(node.value, ast.Call) and "assert" in ast.unparse(node.value.func).lower()

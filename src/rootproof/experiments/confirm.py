@@ -12,7 +12,7 @@ from rootproof.canonical import digest_bytes
 from rootproof.experiments import controls, test_copies, verdict
 from rootproof.experiments.baseline import Baseline, earlier_assertions
 from rootproof.experiments.change import Change, Edit, Refused
-from rootproof.experiments.cold import Bench, Cold, Wanted
+from rootproof.experiments.cold import Cold, Site, Wanted
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.masks import tree_of
 from rootproof.experiments.matter import Matter
@@ -33,7 +33,7 @@ Stage = Callable[["Confirming", Confirmation], Confirmation]
 class Confirming:
     """The means of one confirmation."""
 
-    bench: Bench
+    site: Site
     cold: Cold
     base: Baseline
     sources: dict[str, bytes]
@@ -54,21 +54,24 @@ def _with(record: Confirmation, *runs: object) -> Confirmation:
     return replace(record, runs=(*record.runs, *runs))  # type: ignore[arg-type]
 
 
-def begin(bench: Bench, base: Baseline, proposed: Sequence[Edit], tries: int) -> tuple[Confirmation, dict[str, bytes]]:
+def begin(site: Site, base: Baseline, proposed: Sequence[Edit], tries: int) -> tuple[Confirmation, dict[str, bytes]]:
     """The record as it is before any run of its own, and the sources it is about."""
     test_file = base.target.split("::", 1)[0].split("#", 1)[0]
     covered = base.trace is not None
     wanted = dict.fromkeys([*(e.file for e in proposed), test_file, *_traced_files(base.trace)])
     sources: dict[str, bytes] = {}
     for path in list(wanted)[: MAX_FILES + 5]:
-        data = bench.read(path)
-        if path in (test_file, *(e.file for e in proposed)) or sum(map(len, sources.values())) + len(data) < MAX_SOURCES:
+        data = site.read(path)
+        if (
+            path in (test_file, *(e.file for e in proposed))
+            or sum(map(len, sources.values())) + len(data) < MAX_SOURCES
+        ):
             sources[path] = data
     record = Confirmation(
         target=base.target,
         tree=base.tree,
         proposed=tuple(proposed),
-        level=bench.sandbox.level,
+        level=site.sandbox.level,
         covered=covered or not test_file.endswith(".py"),
         tries=tries,
         signature=base.signature,
@@ -76,7 +79,7 @@ def begin(bench: Bench, base: Baseline, proposed: Sequence[Edit], tries: int) ->
         raised=base.raised,
         failing=base.failing,
         files=tuple(sorted((path, digest_bytes(data)) for path, data in sources.items())),
-        tests=bench.test_files,
+        tests=site.test_files,
         runs=base.runs,
         traces=(as_record(base.trace, "unchanged", sources),) if base.trace else (),
     )
@@ -87,20 +90,22 @@ def _traced_files(trace: Trace | None) -> list[str]:
     return sorted(trace.lines) if trace else []
 
 
-def confirm(bench: Bench, cold: Cold, base: Baseline, proposed: Sequence[Edit], tries: int) -> tuple[Confirmation, dict[str, bytes]]:
+def confirm(
+    site: Site, cold: Cold, base: Baseline, proposed: Sequence[Edit], tries: int
+) -> tuple[Confirmation, dict[str, bytes]]:
     """Carry one proposed change through the protocol, as far as it holds.
 
     Raises:
         ContainmentUnavailable: a run could not be started.
     """
-    record, sources = begin(bench, base, proposed, tries)
+    record, sources = begin(site, base, proposed, tries)
     cold.number = max([run.number for run in base.runs], default=0)
     if base.trace is not None:
         lines = {file: found for file, found in base.trace.lines.items()}
         spectrum = Spectrum(base.target, base.trace.runs, lines)
-        state = Confirming(bench, cold, base, sources, spectrum)
+        state = Confirming(site, cold, base, sources, spectrum)
     else:
-        state = Confirming(bench, cold, base, sources)
+        state = Confirming(site, cold, base, sources)
     for stage, judgements in STAGES:
         if stage is not None and not record.stopped[0]:
             record = stage(state, record)
@@ -115,7 +120,7 @@ def pair_up(state: Confirming, record: Confirmation) -> Confirmation:
     matter = state.matter(record)
     if state.base.trace is None or not matter.new:
         return record
-    ran = {f: lines for f, lines in state.base.trace.lines.items() if not protected(f, state.bench.test_files)}
+    ran = {f: lines for f, lines in state.base.trace.lines.items() if not protected(f, state.site.test_files)}
     for path in matter.new:
         old, new = matter.tree(path), matter.tree(path, new=True)
         if old is None or new is None:
@@ -152,7 +157,7 @@ def _earlier(state: Confirming, record: Confirmation) -> bool:
     if state.base.trace is None:
         return False
     found = frozenset((o.file, o.name) for o in _touched(state, record) if o.is_function)
-    return earlier_assertions(state.base.trace, found, state.bench)
+    return earlier_assertions(state.base.trace, found, state.site)
 
 
 def _touched(state: Confirming, record: Confirmation) -> tuple[Owner, ...]:
@@ -170,7 +175,7 @@ def _chosen(state: Confirming, record: Confirmation) -> tuple[str, ...]:
     fresh = [owner for owner in owners if owner.new and owner.is_function]
     if fresh:
         files = state.matter(record).new
-        trace = traced(state.bench, state.cold.meter, record.target, state.bench.test_files, files)
+        trace = traced(state.site, state.cold.meter, record.target, state.site.test_files, files)
         after = Spectrum(record.target, trace.runs, trace.lines)
         passed = {run.test for run in state.spectrum.runs if run.status == "passed"}
         there = {**state.sources, **files}
@@ -225,7 +230,7 @@ def retrace(state: Confirming, record: Confirmation) -> Confirmation:
         return record
     matter = state.matter(record)
     methods = verdict.comparison_methods(matter)
-    trace = traced(state.bench, state.cold.meter, record.target, (), matter.new)
+    trace = traced(state.site, state.cold.meter, record.target, (), matter.new)
     after = as_record(trace, "changed", {**state.sources, **matter.new}, methods)
     return replace(record, traces=(*record.traces, after))
 
@@ -256,7 +261,7 @@ def place(state: Confirming, record: Confirmation) -> Confirmation:
     if state.base.trace is None:
         return record
     matter = state.matter(record)
-    ran = {f: n for f, n in state.base.trace.lines.items() if not protected(f, state.bench.test_files)}
+    ran = {f: n for f, n in state.base.trace.lines.items() if not protected(f, state.site.test_files)}
     chosen = controls.places(record.change, ran, state.sources, matter.functions)
     for number, (function, change) in enumerate(chosen):
         near_it = _neighbours_of(state, function)

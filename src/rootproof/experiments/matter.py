@@ -42,7 +42,11 @@ class Matter:
 
     def changed(self, edits: Iterable[Edit]) -> dict[str, bytes] | Refused:
         """The changed files alone."""
-        return apply_all(edits, self.sources) if all(e.file in self.sources for e in edits) else Refused("a file is missing")
+        return (
+            apply_all(edits, self.sources)
+            if all(e.file in self.sources for e in edits)
+            else Refused("a file is missing")
+        )
 
     @cached_property
     def edits(self) -> tuple[Edit, ...]:

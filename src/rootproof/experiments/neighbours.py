@@ -23,9 +23,7 @@ class Spectrum:
     """Lines of the target."""
 
 
-def places_to_watch(
-    owners: Iterable[Owner], sources: Mapping[str, bytes]
-) -> dict[str, frozenset[int]]:
+def places_to_watch(owners: Iterable[Owner], sources: Mapping[str, bytes]) -> dict[str, frozenset[int]]:
     """Lines whose execution makes a test a neighbour.
 
     For a function its body; for a statement outside functions the bodies of the functions that read its names.

@@ -44,7 +44,7 @@ def owner_at(file: str, tree: ast.Module, line: int) -> Owner | None:
             return None
         if isinstance(node, FunctionNode):
             return Owner(file, prefix + node.name, first_line(node), node.end_lineno or node.lineno)
-        if not isinstance(node, ast.ClassDef) or line < node.body[0].lineno and not _decorated(node.body[0], line):
+        if not isinstance(node, ast.ClassDef) or (line < node.body[0].lineno and not _decorated(node.body[0], line)):
             return _statement(file, prefix, node)
         prefix, body = f"{prefix}{node.name}.", node.body
 

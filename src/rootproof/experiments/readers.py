@@ -12,7 +12,9 @@ from rootproof.experiments.owners import Owner, all_owners
 from rootproof.experiments.record import Span
 from rootproof.experiments.words import reads_name
 
-KEY_CALLS = frozenset({"get", "pop", "setdefault", "getattr", "hasattr", "setattr", "delattr", "has", "getlist", "getvalue"})
+KEY_CALLS = frozenset(
+    {"get", "pop", "setdefault", "getattr", "hasattr", "setattr", "delattr", "has", "getlist", "getvalue"}
+)
 
 
 def functions_reading(names: Iterable[str], sources: Mapping[str, bytes]) -> Iterator[Owner]:
@@ -111,7 +113,11 @@ def paired_span(old: ast.Module, new: ast.Module, elsewhere: Elsewhere) -> Span 
             if owner.key in elsewhere.own or node is None or not owner.is_function:
                 continue
             shared = [(word, line) for word, line in keys(node) if word in wanted]
-            spans = [_statement(node, line, owner) for _, line in shared if line in elsewhere.ran[file] or line == owner.first]
+            spans = [
+                _statement(node, line, owner)
+                for _, line in shared
+                if line in elsewhere.ran[file] or line == owner.first
+            ]
             if spans and not elsewhere.ran[file].isdisjoint(body_lines(owner, tree)):
                 found.append((len({word for word, _ in shared}), spans[0]))
     return max(found, key=lambda pair: (pair[0], pair[1].path, -pair[1].first))[1] if found else None

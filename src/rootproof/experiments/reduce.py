@@ -90,7 +90,9 @@ def thinner(edits: Sequence[Edit], sources: Mapping[str, bytes]) -> Iterator[tup
         if len(lines) < 2:
             continue
         for number in range(len(lines)):
-            less = Edit(edit.file, edit.first, edit.last, edit.old, "".join(lines[:number] + lines[number + 1 :]), edit.operator)
+            less = Edit(
+                edit.file, edit.first, edit.last, edit.old, "".join(lines[:number] + lines[number + 1 :]), edit.operator
+            )
             changed = (*edits[:place], less, *edits[place + 1 :])
             applied = apply_all(changed, sources)
             if not isinstance(applied, Refused) and _parses(applied):

@@ -130,7 +130,9 @@ def _holds_more(statement: ast.stmt, line: int) -> bool:
     """A compound statement around the failing line is not what failed, save a ``with`` that expects an exception."""
     if isinstance(statement, ast.With) and _raises_call(statement) is not None:
         return False
-    return isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.Try | FunctionNode | ast.AsyncWith | ast.AsyncFor)
+    return isinstance(
+        statement, ast.For | ast.While | ast.If | ast.With | ast.Try | FunctionNode | ast.AsyncWith | ast.AsyncFor
+    )
 
 
 def _turned_round(statement: ast.stmt, *, altered: bool) -> tuple[ast.stmt | None, bool]:

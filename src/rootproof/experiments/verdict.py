@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rootproof.experiments import controls, test_copies
+from rootproof.experiments.change import Refused
 from rootproof.experiments.executed import not_executed
 from rootproof.experiments.grade import change_exceptions, grade
+from rootproof.experiments.listed import listed
 from rootproof.experiments.mask_reach import new_comparisons
 from rootproof.experiments.masks import forbidden_files, tree_of
 from rootproof.experiments.matter import Matter
-from rootproof.experiments.change import Refused
 from rootproof.experiments.record import Confirmation, Run
 
 FEW_NEIGHBOURS = 3
@@ -118,14 +119,18 @@ def flipped(matter: Matter) -> Verdict | None:
     if run.passed(record.target):
         return None
     if outcome is None:
-        return _refuted("still_fails", f"the target gives no outcome with the change: {run.session} {run.problem[:120]}")
+        return _refuted(
+            "still_fails", f"the target gives no outcome with the change: {run.session} {run.problem[:120]}"
+        )
     return _refuted("still_fails", f"with the change the target is {outcome.status}: {outcome.signature[:160]}")
 
 
 def contained(matter: Matter) -> Verdict | None:
     """What containment may have refused happens in the passing run too, or it is no evidence of a cause."""
     record = matter.record
-    before = {line for run in record.of("reproduce") for o in run.outcomes if o.test == record.target for line in o.blocked}
+    before = {
+        line for run in record.of("reproduce") for o in run.outcomes if o.test == record.target for line in o.blocked
+    }
     after = {line for run in record.of("flip") for o in run.outcomes if o.test == record.target for line in o.blocked}
     missing = sorted(before - after)
     return _open("possibly_containment", f"containment may have caused the failure: {missing[0]}") if missing else None
@@ -234,7 +239,9 @@ def inert(matter: Matter) -> Verdict | None:
         return None if _unmade(record, "inert") else _stopped(matter, "inert")
     if all(run.failed(record.target, record.signature) and run.files for run in runs):
         return None
-    return _open("inert_control", "an edit that changes nothing changes the outcome: the test reacts to any edit, or to a cache")
+    return _open(
+        "inert_control", "an edit that changes nothing changes the outcome: the test reacts to any edit, or to a cache"
+    )
 
 
 def placed(matter: Matter) -> Verdict | None:
@@ -247,7 +254,11 @@ def placed(matter: Matter) -> Verdict | None:
             return _stopped(matter, "place")
         if place.function in own or runs[0].files != matter.files_of(place.edits):
             return _open("place_control", f"the control at {place.function} is not what it should be")
-        if runs[0].passed(record.target) and not _place_breaks(matter, number) and not matter.masks(place.edits, known=True):
+        if (
+            runs[0].passed(record.target)
+            and not _place_breaks(matter, number)
+            and not matter.masks(place.edits, known=True)
+        ):
             return _open("ambiguous", f"a change in {place.function} makes the target pass as cleanly")
     return None
 
@@ -274,7 +285,9 @@ def asserted(matter: Matter) -> Verdict | None:
         outcome = next((o for o in (run.outcome(copy.test) for run in runs) if o is not None), None)
         if outcome is None or outcome.status != "failed" or outcome.phase != "call":
             seen = outcome.status if outcome else "without an outcome"
-            return _open("assertion_control", f"with its assertion turned round the test is {seen}: it no longer checks anything")
+            return _open(
+                "assertion_control", f"with its assertion turned round the test is {seen}: it no longer checks anything"
+            )
         if copy.marked and test_copies.MARK not in outcome.signature:
             return _open("assertion_control", f"the turned assertion was not reached: {outcome.signature[:120]}")
     return None
@@ -301,7 +314,9 @@ def renamed(matter: Matter) -> Verdict | None:
 def unswayed(matter: Matter) -> Verdict | None:
     """Tests, fixtures and configuration were the same in every run."""
     digests = {run.guards for run in matter.record.runs}
-    return None if len(digests) <= 1 else _open("guards_changed", "tests, fixtures or configuration changed between runs")
+    return (
+        None if len(digests) <= 1 else _open("guards_changed", "tests, fixtures or configuration changed between runs")
+    )
 
 
 def compared(matter: Matter) -> Verdict | None:
@@ -340,12 +355,18 @@ def graded(matter: Matter) -> Verdict:
     """A, B, or no success after all for want of checks."""
     record = matter.record
     changes = list(change_exceptions(matter.shape, matter.old, matter.new, matter.paired_texts))
+    if any(each.startswith("free_form") for each in changes) and listed(matter.edits, matter.old):
+        changes = [each for each in changes if not each.startswith("free_form")]
     if comparison_methods(matter):
         changes.append("new_comparison: a comparison method is new")
     checks = list(check_exceptions(record))
-    kept = [t for t in lasting(record) if record.of("neighbours", "unchanged")[0].passed(t)] if record.neighbours else []
+    kept = (
+        [t for t in lasting(record) if record.of("neighbours", "unchanged")[0].passed(t)] if record.neighbours else []
+    )
     if not kept and record.covered and not record.earlier_assertions:
-        return _open("no_neighbours", "no other test runs the changed place, and no earlier assertion of the target did")
+        return _open(
+            "no_neighbours", "no other test runs the changed place, and no earlier assertion of the target did"
+        )
     found = grade(tuple(changes), tuple(checks), record.level)
     if not found.letter:
         return _open("too_many_exceptions", found.reason)

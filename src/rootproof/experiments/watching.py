@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rootproof.experiments.cold import Bench, Meter
+from rootproof.experiments.cold import Meter, Site
 from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import owner_at
 from rootproof.experiments.record import Traced
@@ -18,10 +18,10 @@ MAX_FILES = 60
 
 
 def traced(
-    bench: Bench, meter: Meter, target: str, tests: Iterable[str], changes: Mapping[str, bytes] | None = None
+    site: Site, meter: Meter, target: str, tests: Iterable[str], changes: Mapping[str, bytes] | None = None
 ) -> Trace:
     """One started process that tells the target in full and the lines of the other tests. Never raises for them."""
-    project = bench.project
+    project = site.project
     prefix = project.package_root.relative_to(project.root).as_posix()
     subject = Subject(project.package_root, Path(project.interpreter or "python3"), readable=project.readable)
     left = max(5.0, meter.seconds - meter.spent_seconds)
@@ -30,7 +30,7 @@ def traced(
         inner = [_inside(test, prefix) for test in tests]
         command = trace_command(subject, [_inside(target, prefix)], inner, Path(scratch), limits)
         began = time.monotonic()
-        completed = bench.sandbox.run(
+        completed = site.sandbox.run(
             replace(command, root=project.root, hidden=project.hidden, changes=dict(changes or {}))
         )
         meter.take(time.monotonic() - began, completed.cpu_seconds)
@@ -52,7 +52,8 @@ def _outside(trace: Trace, target: str, prefix: str) -> Trace:
         returns={(f"{prefix}/{f}", n, name): v for (f, n, name), v in trace.story.returns.items()},
     )
     runs = tuple(
-        replace(r, test=f"{prefix}/{r.test}", lines={f"{prefix}/{f}": n for f, n in r.lines.items()}) for r in trace.runs
+        replace(r, test=f"{prefix}/{r.test}", lines={f"{prefix}/{f}": n for f, n in r.lines.items()})
+        for r in trace.runs
     )
     return replace(trace, target=target, story=story, runs=runs)
 

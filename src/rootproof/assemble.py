@@ -62,15 +62,25 @@ class Options:
 
 def catalog() -> dict[str, ToolSpec]:
     """The tools of this installation, by name."""
-    from rootproof.tools import list_files, read_file, run_test, search_changes, search_code, trace_test
+    from rootproof.tools import (
+        list_files,
+        read_file,
+        run_test,
+        search_changes,
+        search_code,
+        trace_test,
+        try_change,
+    )
 
-    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes)
+    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change)
     return {tool.SPEC.name: tool.SPEC for tool in specs}
 
 
 def checks() -> dict[str, evidence.Check]:
     """The named pure checks of the investigations."""
-    return {}
+    from rootproof.investigations.root_cause.checks import CHECKS
+
+    return dict(CHECKS)
 
 
 def load_contract(path: Path) -> Loaded:
@@ -276,7 +286,14 @@ class _Workshop:
         }
         if name in searching:
             return searching[name](self.engine, settings)
+        if name == "try_change":
+            return self._try_change(settings)
         return self._run_test(settings)
+
+    def _try_change(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.try_change import TryChange
+
+        return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
 
     def _run_test(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.run_test import RunTest

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rootproof.experiments.change import Change, Edit
+from rootproof.experiments.keys import key_edits
 from rootproof.experiments.mutants import Mutant
 from rootproof.experiments.operators import Operators
 from rootproof.experiments.sources import Sources, Statement
@@ -73,7 +74,15 @@ def plan(trace: Trace, found: Spectrum, ranking: Ranking, sources: Sources, most
             )
             rated.append((weight, len(rated), mutant))
     rated.sort(key=lambda entry: entry[:2])
-    return [mutant for _, _, mutant in rated[:most]]
+    return [*_key_mutants(trace, found, sources), *(mutant for _, _, mutant in rated)][:most]
+
+
+def _key_mutants(trace: Trace, found: Spectrum, sources: Sources) -> Iterator[Mutant]:
+    """First of all the few changes that make two sides agree about a key."""
+    for statement, edit in key_edits(found.failing.values(), sources):
+        near = neighbours_of(statement, found)
+        at_import = not trace.imported.get(statement.file, frozenset()).isdisjoint(statement.lines)
+        yield Mutant(Change((edit,)), f"{statement.file}::{statement.function}", near, at_import)
 
 
 def _edits(

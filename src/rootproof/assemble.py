@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rootproof import canonical, completion, contract_file, evidence, recording, view
 from rootproof.contract import Contract as Document
-from rootproof.contract import file_of, read_document
+from rootproof.contract import Policy, file_of, read_document
 from rootproof.contract_file import Loaded
 from rootproof.controller import Case, investigate
 from rootproof.errors import (
@@ -315,7 +315,7 @@ class _Workshop:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return choose_sandbox(self.contract, self.scope.root, self.options)
+        return choose_sandbox(self.contract.policy, self.scope.root, self.options)
 
     @cached_property
     def hidden(self) -> tuple[str, ...]:
@@ -354,7 +354,7 @@ def choose_runner(name: str, root: Path) -> Runner:
     raise NotRunnable("no test runner fits this repository", f"name one with --runner: {', '.join(known)}")
 
 
-def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
+def choose_sandbox(policy: Policy, root: Path, options: Options) -> Sandbox:
     """The strongest containment that works here, or none where the user said so by both flags.
 
     Raises:
@@ -371,7 +371,7 @@ def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
         return Bare()
     from rootproof.sandbox.choose import strongest
 
-    return strongest(contract.policy.containment, root)
+    return strongest(policy.containment, root)
 
 
 def _model(named: str | Model) -> Model:

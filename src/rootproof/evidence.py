@@ -241,6 +241,8 @@ def _facts_of(item: EvidenceItem, state: State, seen: Seen, about: str) -> Itera
 
 def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str, str | None]]]:
     """Matches over the whole stored files, outside comments where a grammar exists."""
+    if not item.capture:
+        return
     for path, digest in seen.observed.reads.items():
         data = seen.attachments.get(path)
         if data is None:

@@ -25,9 +25,9 @@ from gate.reference import (
     known,
     policy,
     read,
+    reported,
     sober,
     terms,
-    reported,
 )
 from rootproof.errors import ContractError
 from rootproof.tools.interface import Observation, Request

@@ -57,7 +57,7 @@ def unsound(spec: ToolSpec, request: Mapping[str, object], observed: Observed) -
             return f"it is about {name} {str(fields.get(name))[:80]!r}, asked was {str(request[name])[:80]!r}"
     for result in spec.results:
         if result.name not in fields:
-            if result.required:
+            if result.required and observed.cut != "crashed":
                 return f"it has no {result.name}"
             continue
         value = fields[result.name]
@@ -254,6 +254,8 @@ def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str,
 
 
 def _records(spec: ToolSpec, state: State, seen: Seen) -> Iterator[Fact]:
+    if any(result.required and result.name not in seen.observed.fields for result in spec.results):
+        return  # it crashed before there was a result
     for record in spec.records:
         value = seen.observed.fields.get(record.value)
         if value is None or value == record.unless or not isinstance(value, str | int | float | bool):

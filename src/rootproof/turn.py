@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rootproof import canonical, completion, evidence, policy, protocol, text, view
+from rootproof.contract import read_document
 from rootproof.event import (
     Blocked,
     FinalJudged,
@@ -110,7 +111,8 @@ def _lost(case: Case, spec: ToolSpec, started: Started) -> Entry:
         reason = f"{started.tool} was begun and its end was not seen; it runs once more"
         return Entry(Interrupted(reason=reason, resumable=False, usage=Usage(test_runs=spec.test_runs)))
     echoed = {name: started.input[name] for name in spec.echoes}
-    lost = Observation({"status": "crashed", **echoed}, "begun twice; its end was never seen", cut="crashed")
+    said = {"status": "crashed"} if spec.result("status") else {}
+    lost = Observation({**said, **echoed}, "begun twice; its end was never seen", cut="crashed")
     return record(started, lost, (), case.secrets)
 
 
@@ -142,6 +144,7 @@ def final(case: Case, state: State, message: protocol.Final) -> Entry:
     now = case.scope.manifest()
     stale = tuple(sorted(p for p in {*now, *state.began.scope} if now.get(p) != state.began.scope.get(p)))
     judged = FinalJudged(accepted=False, stale=stale, scope_digest=canonical.digest(now), note=message.note)
-    after = completion.after_final(case.contract, state, judged)
+    agreed = read_document(state.began.contract)  # what event 1 fixed, whatever became of the object in memory
+    after = completion.after_final(agreed, state, judged)
     usage = Usage(seconds=time.monotonic() - began)
     return Entry(after.model_copy(update={"usage": usage}))

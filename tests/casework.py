@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from rootproof import canonical
+from rootproof.case import Case
 from rootproof.contract import Contract, read_document
-from rootproof.controller import Case, investigate
+from rootproof.controller import investigate
 from rootproof.event import Began, Event
 from rootproof.ledger.interface import Entry, Stored
 from rootproof.ledger.sqlite import SqliteStore

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rootproof import canonical, completion, contract_file, evidence, recording, view
+from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import Policy, file_of, read_document
 from rootproof.contract_file import Loaded
-from rootproof.controller import Case, investigate
+from rootproof.controller import investigate
 from rootproof.errors import (
     ContainmentUnavailable,
     LedgerDamaged,

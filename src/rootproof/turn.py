@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from rootproof import canonical, completion, evidence, policy, protocol, text, view
+from rootproof.case import Case
 from rootproof.contract import read_document
 from rootproof.event import (
     Blocked,
@@ -30,9 +30,6 @@ from rootproof.place import Located
 from rootproof.recording import record
 from rootproof.state import State
 from rootproof.tools.interface import Declined, Observation, Request, ToolSpec
-
-if TYPE_CHECKING:
-    from rootproof.controller import Case
 
 
 def ask(case: Case, state: State) -> Entry:

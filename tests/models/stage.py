@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rootproof import canonical, contract_file, view
+from rootproof.case import Case
 from rootproof.contract import Contract, read_document
-from rootproof.controller import Case, investigate
+from rootproof.controller import investigate
 from rootproof.event import Began
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.sqlite import SqliteStore

@@ -77,10 +77,7 @@ def _mapper(pid: int):  # type: ignore[no-untyped-def]
         code = 1
         try:
             if os.read(ready, 1):
-                for name in ("uid_map", "gid_map"):
-                    with open(f"/proc/self/{name}") as ours:
-                        rows = [line.split() for line in ours]
-                    world.write(f"/proc/{pid}/{name}", "\n".join(f"{row[0]} {row[0]} {row[2]}" for row in rows) + "\n")
+                _write_maps(pid)
                 code = 0
         finally:
             os._exit(code)
@@ -93,6 +90,14 @@ def _mapper(pid: int):  # type: ignore[no-untyped-def]
             raise OSError("the id maps could not be written")
 
     return finish
+
+
+def _write_maps(pid: int) -> None:
+    """Every id that this namespace has keeps its number in the other process's one."""
+    for name in ("uid_map", "gid_map"):
+        with open(f"/proc/self/{name}") as ours:
+            rows = [line.split() for line in ours]
+        world.write(f"/proc/{pid}/{name}", "\n".join(f"{row[0]} {row[0]} {row[2]}" for row in rows) + "\n")
 
 
 def _wait(pid: int, control: int) -> None:

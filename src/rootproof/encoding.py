@@ -24,17 +24,7 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (code
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?\r?$")
 _PLAIN = bytes(range(32, 127)) + b"\n"
-_OWN_ESCAPES = (
-    "idna",
-    "punycode",
-    "unicode-escape",
-    "raw-unicode-escape",
-    "undefined",
-    "utf-7",
-    "hz",
-    "utf-16",
-    "utf-32",
-)
+_OWN_ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7", "hz")
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from casework import FINAL, Played, Repository, action, contract, play
 
+from casework import FINAL, Played, Repository, action, contract, play
 from rootproof import canonical
 
 

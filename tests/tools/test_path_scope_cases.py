@@ -7,9 +7,9 @@ import socket
 from pathlib import Path
 
 import pytest
-from casework import FINAL, Repository, action, contract, play
 from pydantic import ValidationError
 
+from casework import FINAL, Repository, action, contract, play
 from rootproof.contract import Scope as Terms
 from rootproof.place import Outside
 from rootproof.scope import Scope

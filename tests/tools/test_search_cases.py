@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from casework import Played, Repository, action, contract, play
 
+from casework import Played, Repository, action, contract, play
 from rootproof.scope import Scope
 from rootproof.tools.interface import Declined, Observation, Request
 from rootproof.tools.search_code import SearchCode

@@ -91,10 +91,7 @@ class Ripgrep:
         if code != 2:
             return ""
         words = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
-        last = next(
-            (line for line in reversed(words) if line.startswith("error: ")),
-            (words or ["the search program ended without a word"])[0],
-        )
+        last = next((line for line in reversed(words) if line.startswith("error: ")), (words or ["no reason given"])[0])
         return last.removeprefix("error: ").removeprefix("rg: ")
 
     def counts(self, query: Query, files: Sequence[str], encoding: str = "") -> Iterator[tuple[dict[str, int], int]]:

@@ -137,7 +137,9 @@ def denied_by_the_letter(path: str) -> bool:
     return any(pattern.matches(one, name, folded=True) for one in ALWAYS_DENIED for name in (*whole, *tails, *parts))
 
 
-SECRET_PARTS = ".env .ENV.local a.env env .aws credentials .ssh id_rsa Id_Rsa.pub x.pem pem .git config .docker config.json"
+SECRET_PARTS = (
+    ".env .ENV.local a.env env .aws credentials .ssh id_rsa Id_Rsa.pub x.pem pem .git config .docker config.json"
+)
 PARTS = st.sampled_from([*SECRET_PARTS.split(), "src", "app.py", "my_token_1.TXT", "token.txt.py", "a\nb", "é"])
 
 

@@ -76,3 +76,29 @@ def test_pi_05_hidden_characters_are_shown_flagged_and_kept(repo: Repository, te
     assert ("invisible_characters" in observed.flags) == ("\x1b" not in text)
     assert text.encode() in played.store
     assert observed.attachments["src/notes.py"] == observed.reads["src/notes.py"] == observed.fields["digest"]
+
+
+SECRET = "canary-key-0123456789"
+
+
+@pytest.mark.parametrize("before", [0, 1_990, 1_985, 480, 495, 450])
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
+def test_a_known_secret_is_masked_before_a_line_is_cut(repo: Repository, before: int, codec: str) -> None:
+    repo.file("a.py", ("target " + "x" * before + SECRET + "y" * 3_000 + "\n").encode(codec))
+    asked = [action("read_file", path="a.py"), action("search_code", query="target")]
+    played = play(repo, contract(), asked, secrets=(SECRET,))
+    assert len(played.events("observed")) == 2
+    played.nowhere(SECRET[:8])
+    assert SECRET[:8].encode("utf-16-le") not in played.store
+
+
+def test_a_secret_of_several_lines_leaves_the_numbers_of_lines_as_they_are(repo: Repository) -> None:
+    key = "-----BEGIN KEY-----\ncanaryAAAA\n-----END KEY-----"
+    repo.file("a.py", f"first = 1\n{key}\nlast = 5\n")
+    item = {"id": "last_value", "tool": "read_file", "capture": r"last = (?P<last>\d)"}
+    terms = contract(evidence=[item], completion={"all": ["last == '5'"]})
+    played = play(repo, terms, [action("read_file", path="a.py")], secrets=(key,))
+    fact = played.state.fact("last")
+    assert fact is not None and fact.source is not None and fact.source.line == 5
+    assert played.only("observed").fields["total_lines"] == 5
+    played.nowhere("canary")

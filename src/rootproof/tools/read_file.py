@@ -14,6 +14,7 @@ from rootproof import text
 from rootproof.canonical import Json, digest_bytes
 from rootproof.encoding import Decoded, decode, is_binary
 from rootproof.place import Located
+from rootproof.recording import mask
 from rootproof.scope import MAX_FILE, Scope
 from rootproof.tools.interface import Declined, Field, Observation, Record, Request, Result, Spend, ToolSpec
 
@@ -91,6 +92,7 @@ class ReadFile:
         if is_binary(data):
             return Declined(f"{name} is binary ({len(data)} bytes); only text is shown", "name a text file")
         decoded = decode(data, self.encodings)
+        decoded = replace(decoded, text=str(mask(decoded.text, request.secrets)))
         page = _page(name, text.lines(decoded.text), request.input.get("start"), request.input.get("end"))
         return page if isinstance(page, Declined) else _observation(place, data, decoded, page)
 

@@ -88,6 +88,7 @@ class _Search:
     encodings: dict[str, str] = field(default_factory=dict)
     """Raw path → the encoding a file was searched in, where that is not UTF-8."""
     timed_out: bool = False
+    secrets: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -104,9 +105,7 @@ class SearchCode:
     spec = SPEC
 
     def __init__(self, scope: Scope, settings: Mapping[str, Json]) -> None:
-        """Raises:
-        NotRunnable: the search program is not installed.
-        """
+        """Raises NotRunnable where the search program is not installed."""
         self.scope = scope
         limit = settings.get("timeout_seconds")
         self.seconds = float(limit) if isinstance(limit, int) else 30.0
@@ -125,6 +124,7 @@ class SearchCode:
         search = self._files(request.paths.get("path"))
         if isinstance(search, Declined):
             return search
+        search.secrets = request.secrets
         rg = Ripgrep(self.program, self.scope.root, until)
         try:
             fault = rg.fault(query) if query.regex else ""
@@ -230,7 +230,7 @@ class SearchCode:
 
     def _hits(self, name: str, spots: Sequence[Spot], search: _Search, alike: bool) -> list[hits.Hit]:
         data = self._bytes(name)
-        file = hits.File(name, data, decode(data, self.encodings), name in search.encodings, alike)
+        file = hits.File(name, data, decode(data, self.encodings), name in search.encodings, alike, search.secrets)
         found = [hits.hit(file, spot) for spot in spots]
         shown = [one for one in found if one is not None]
         if len(shown) < len(found):

@@ -102,3 +102,15 @@ def lookalikes(names: Iterable[str]) -> frozenset[str]:
         if not name.isascii():
             groups.setdefault(unicodedata.normalize("NFKC", name), []).append(name)
     return frozenset(name for group in groups.values() if len(group) > 1 for name in group)
+
+
+def first(counts: Mapping[str, int], most: int) -> list[str]:
+    """The first files, by name, that together have ``most`` matching lines."""
+    chosen: list[str] = []
+    total = 0
+    for name in sorted(counts):
+        if total >= most:
+            break
+        chosen.append(name)
+        total += counts[name]
+    return chosen

@@ -108,15 +108,20 @@ def _page(name: str, lines: list[str], start: Json, end: Json) -> _Page | Declin
         return Declined(
             f"{name} has {len(lines)} lines; line {first} is beyond its end", f"ask for lines 1 to {len(lines)}"
         )
+    return _filled(first, lines[first - 1 : last])
+
+
+def _filled(first: int, lines: list[str]) -> _Page:
+    """As many whole lines as fit; always at least one."""
     shown: list[str] = []
-    room, clipped = SHOWN_BYTES, False
-    for line in lines[first - 1 : last]:
-        clipped = clipped or len(line) > LINE_CHARACTERS
+    room = SHOWN_BYTES
+    for line in lines:
         safe = text.visible(_clip(line))
         room -= len(safe.encode("utf-8", "backslashreplace")) + 1
         if room < 0 and shown:
             break
         shown.append(safe)
+    clipped = any(len(line) > LINE_CHARACTERS for line in lines[: len(shown)])
     return _Page(first, first + len(shown) - 1, tuple(shown), clipped)
 
 

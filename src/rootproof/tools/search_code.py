@@ -204,29 +204,24 @@ class SearchCode:
             search.counts.update(found)
 
     def _show(self, rg: Ripgrep, query: Query, search: _Search, most: int) -> None:
-        chosen: list[str] = []
-        for name in sorted(search.counts):
-            if sum(search.counts[one] for one in chosen) >= most:
-                break
-            chosen.append(name)
+        chosen = hits.first(search.counts, most)
         spots: list[Spot] = []
         for encoding in sorted({search.encodings.get(name, "") for name in chosen}):
             names = [name for name in chosen if search.encodings.get(name, "") == encoding]
             spots.extend(rg.spots(query, names, most, encoding))
         alike = hits.lookalikes(search.counts)
+        search.flags.update(["lookalike_paths"] if alike else [])
+        if any("\\" in text.show_path(name) for name in search.counts):
+            search.flags.add("unaddressable_paths")
         room = HITS_BYTES
         for name in chosen:
             rg.check_time()
-            mine = [spot for spot in spots if spot.path == name]
-            shown = self._hits(name, mine[: most - len(search.hits)], search, name in alike)
-            for hit in shown:
+            mine = [spot for spot in spots if spot.path == name][: most - len(search.hits)]
+            for hit in self._hits(name, mine, search, name in alike):
                 room -= len(to_bytes(hit.fields))
-                if room >= 0:
-                    search.hits.append(hit)
-        if alike:
-            search.flags.add("lookalike_paths")
-        if any("\\" in text.show_path(name) for name in search.counts):
-            search.flags.add("unaddressable_paths")
+                if room < 0:
+                    return
+                search.hits.append(hit)
 
     def _hits(self, name: str, spots: Sequence[Spot], search: _Search, alike: bool) -> list[hits.Hit]:
         data = self._bytes(name)

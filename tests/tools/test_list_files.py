@@ -99,5 +99,6 @@ def test_a_folder_that_cannot_be_listed_is_named(repo: Repository) -> None:
     os.close(inner)
     (closed,) = survey(repo, read=("**/*.py",)).closed
     assert closed.startswith("d" * 250)
-    fields = play(repo, contract(), [action("search_code", query="x")]).only("observed").fields
+    fields = play(repo, contract(), [action("search_code", query="zzz")]).only("observed").fields
     assert fields["complete"] is False and fields["skipped"]["closed_folders"] == 1
+    assert "matches" not in fields and fields["found_so_far"] == 0

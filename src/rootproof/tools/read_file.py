@@ -178,7 +178,8 @@ def _flags(decoded: Decoded, page: _Page) -> tuple[str, ...]:
 def _excerpt(place: Located, decoded: Decoded, page: _Page, total: int) -> str:
     """Numbered lines under one line that says what they are; no line of the file begins at column 0."""
     sure = decoded.encoding if decoded.certain else f"{decoded.encoding} (a guess)"
-    head = f"{place.path}: lines {page.first}-{page.last} of {total}, {sure}" if total else f"{place.path}: empty"
+    what = f"lines {page.first}-{page.last} of {total}, {sure}" if total else "an empty file"
+    head = f"file {place.path}: {what}"
     width = len(str(page.last))
     body = [f"{page.first + n:>{width}}: {line}" for n, line in enumerate(page.lines)]
     return "\n".join([head, *body])

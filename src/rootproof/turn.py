@@ -120,7 +120,8 @@ def _request(case: Case, state: State, spec: ToolSpec, started: Started) -> Requ
         if isinstance(place, Located):
             paths[name] = place
     left = completion.left(case.contract, state)
-    return Request(started.tool, started.input, paths, left.seconds, left.cpu_seconds, left.test_runs, state.tries)
+    room = (left.seconds, left.cpu_seconds, left.test_runs)
+    return Request(started.tool, started.input, paths, *room, state.tries, case.secrets)
 
 
 def check(case: Case, ledger: Ledger, state: State, observed: Observed) -> Entry:

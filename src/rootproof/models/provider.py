@@ -100,7 +100,7 @@ class Provider:
             answer = self._once(view)
             if isinstance(answer, Reply):
                 return answer
-            if self._adapt(answer):
+            if self._adapt(answer, view):
                 continue
             tried += 1
             wait = self._habits.patience.wait(tried, answer.after, waited, self._chance) if answer.again else None
@@ -117,14 +117,21 @@ class Provider:
         times = wire.Times(self._habits.connect, self._habits.silence, self._habits.total)
         return wire.once(self._choice, call, times)
 
-    def _adapt(self, failure: Failure) -> bool:
+    def _adapt(self, failure: Failure, view: View) -> bool:
         """Change what is sent, where the failure says that this is what is wrong. Kept for the rest of the run."""
-        if failure.code == "context_overflow" and self._level < smaller.LEVELS:
-            self._level += 1
-            return True
+        if failure.code == "context_overflow":
+            return self._shrink(view)
         if failure.code == "rejected" and self._form != "text":
             self._form = "text"
             return True
+        return False
+
+    def _shrink(self, view: View) -> bool:
+        sent = len(smaller.smaller(view, self._level).text)
+        while self._level < smaller.LEVELS:
+            self._level += 1
+            if len(smaller.smaller(view, self._level).text) < sent:
+                return True
         return False
 
     def _out_of_reach(self, failure: Failure, tried: int, waited: float) -> ModelUnavailable:

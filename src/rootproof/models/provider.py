@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -54,6 +55,8 @@ class Provider:
         try:
             from rootproof.models import wire
         except ImportError as error:
+            if sys.version_info < (3, 11):
+                raise ModelError("models behind a network interface need Python 3.11 or later") from error
             raise MissingExtra("a model behind a network interface", "models") from error
         self._choice = choice
         self._habits = habits or Habits()
@@ -148,7 +151,7 @@ class Provider:
         try:
             wire.try_build(self._choice)
         except ImportError as error:
-            raise MissingExtra(f"the model {self.name}", "models") from error
+            raise MissingExtra(f"the model {self.name}", "all-models") from error
         except Exception as error:  # the library's own checks of keys and settings
             masked = recording.mask(str(error), recording.known_secrets(os.environ))
             remedy = "set the provider's own environment variables; keys are never flags"

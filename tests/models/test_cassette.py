@@ -49,8 +49,12 @@ def test_a_changed_contract_departs_at_once_and_says_what_differs(tmp_path: Path
 def test_time_durations_and_addresses_are_no_departure(tmp_path: Path) -> None:
     path = tmp_path / "tape.jsonl"
     first, second = Stage(tmp_path / "a"), Stage(tmp_path / "b")
-    first.output = "1 failed in 0.03s\n<Session object at 0x7f3a10b2c4d0>"
-    second.output = "1 failed in 12.71s\n<Session object at 0x7fffb91f0010>"
+    first.output = (
+        "1 failed in 0.03s\n<Session object at 0x7f3a10b2c4d0>\n/tmp/rootproof-piqv3pe7/rootproof-cache-bpmqphz1"
+    )
+    second.output = (
+        "1 failed in 12.71s\n<Session object at 0x7fffb91f0010>\n/tmp/rootproof-jy_h2u4c/rootproof-cache-2pwf965r"
+    )
     first.run(Recorder(Scripted([RUN, READ, FINAL]), path))
     assert second.run(Cassette(path)).status == "success"
 

@@ -1,7 +1,7 @@
 """The model traffic of a run in a file: recorded once, replayed exactly and offline, or stopped where a run departs.
 
-What is compared is the whole view but for what no two runs have alike: the time and CPU left, durations and addresses
-of objects in output. A cassette holds what the view holds (excerpts of the repository), and is as private.
+What is compared is the whole view but for what no two runs have alike: the time and CPU left, durations, addresses
+of objects and names of throw-away folders in output. A cassette holds what the view holds (excerpts of the repository), and is as private.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from rootproof.text import one_line, quoted, whole
 SCHEMA = "rootproof/cassette/1"
 MAX_FILE = 64 * 1024 * 1024
 _CLOCK = ("seconds", "cpu_seconds")
-_CHANGING = re.compile(r"\b[0-9]+\.[0-9]+ ?s(?:ec|econds?)?\b|\b0x[0-9a-f]{6,16}\b")
+_CHANGING = re.compile(
+    r"\b[0-9]+\.[0-9]+ ?s(?:ec|econds?)?\b|\b0x[0-9a-f]{6,16}\b|\brootproof-(?:[a-z]+-)?[a-z0-9_]{8}\b"
+)
 _REMEDY = "record it again with --record FILE"
 
 
@@ -119,7 +121,11 @@ def _difference(then: Any, now: Any, place: str) -> str:
         for number, (one, other) in enumerate(zip(then, now, strict=True)):
             if one != other:
                 return _difference(one, other, f"{place}[{number}]")
-    return f"{place} was {quoted(_shown(then), 80)}, is {quoted(_shown(now), 80)}"
+    one, other = _shown(then), _shown(now)
+    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    start = max(at - 30, 0)
+    where = f" from character {at + 1}" if start else ""
+    return f"{place}{where} was {quoted(one[start:], 90)}, is {quoted(other[start:], 90)}"
 
 
 def _shown(value: Any) -> str:

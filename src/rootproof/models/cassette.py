@@ -1,7 +1,8 @@
 """The model traffic of a run in a file: recorded once, replayed exactly and offline, or stopped where a run departs.
 
-What is compared is the whole view but for what no two runs have alike: the time and CPU left, durations, addresses
-of objects and names of throw-away folders in output. A cassette holds what the view holds (excerpts of the repository), and is as private.
+What is compared is the whole view but for what no two runs have alike: the time and CPU left, and in output durations,
+addresses of objects and names of throw-away folders. A cassette holds what the view holds (excerpts of the repository),
+and is as private.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ SCHEMA = "rootproof/cassette/1"
 MAX_FILE = 64 * 1024 * 1024
 _CLOCK = ("seconds", "cpu_seconds")
 _CHANGING = re.compile(
-    r"\b[0-9]+\.[0-9]+ ?s(?:ec|econds?)?\b|\b0x[0-9a-f]{6,16}\b|\brootproof-(?:[a-z]+-)?[a-z0-9_]{8}\b"
+    r"\b[0-9]+\.[0-9]+ ?s(?:ec|econds?)?\b|\b0x[0-9a-f]{6,16}\b"
+    r"|\brootproof-(?:[a-z]+-)?[a-z0-9_]{8}\b|\bcopies-[0-9]+/[0-9a-f-]{20,}"
 )
 _REMEDY = "record it again with --record FILE"
 

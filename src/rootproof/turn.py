@@ -36,7 +36,7 @@ def ask(case: Case, state: State) -> Entry:
     """One model call. Its raw reply is stored before it is judged."""
     began = time.monotonic()
     reply = case.model.propose(view.render(case.contract, case.frame, state))
-    usage = Usage(seconds=time.monotonic() - began, model_tokens=reply.tokens)
+    usage = Usage(seconds=time.monotonic() - began, model_tokens=reply.tokens, cost=reply.cost)
     # One character over the limit is enough to be judged as too large again, however much was sent.
     said = text.whole(reply.text[: protocol.MAX_MESSAGE + 1])
     return Entry(Replied(text=said, finish=reply.finish, label=text.one_line(reply.label, 200), usage=usage))

@@ -52,7 +52,9 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class _Verdict:
+class Verdict:
+    """A session's status and what was captured about it."""
+
     status: TestStatus
     problem: str = ""
 
@@ -126,7 +128,7 @@ def _status(told: TestStory) -> TestStatus:
     return "passed"
 
 
-def _with_the_rest(story: Story, results: dict[str, TestResult], verdict: _Verdict) -> Iterable[TestResult]:
+def _with_the_rest(story: Story, results: dict[str, TestResult], verdict: Verdict) -> Iterable[TestResult]:
     """All results, with those that were cut short; nothing keeps its own status in an unknown session."""
     for test in story.tests:
         result = results.get(test)
@@ -140,42 +142,50 @@ def _with_the_rest(story: Story, results: dict[str, TestResult], verdict: _Verdi
         yield TestResult(place, "skipped", executed=False, reason=reason)
 
 
-def _verdict(story: Story, results: dict[str, TestResult], unreported: tuple[str, ...], case: _Case) -> _Verdict:
+def _verdict(story: Story, results: dict[str, TestResult], unreported: tuple[str, ...], case: _Case) -> Verdict:
     completed = case.completed
-    if completed.limit is not None:
-        ended: TestStatus = "timeout" if completed.limit in ("time", "cpu") else "crashed"
-        return _Verdict(ended, f"the {completed.limit} limit was reached")
-    if completed.signal is not None:
-        return _Verdict("crashed", f"signal {completed.signal}\n{_tail(completed)}".strip())
+    killed = cut_short(completed)
+    if killed is not None:
+        return killed
     for what, said in story.problems:
-        return _Verdict(_PROBLEMS.get(what, "config_error"), said)
+        return Verdict(_PROBLEMS.get(what, "config_error"), said)
     if not story.started:
         return _unstarted(story, completed)
     if story.collect_errors and not results:
-        return _Verdict("collection_error", "\n\n".join(said for _id, said in story.collect_errors)[:PROBLEM_LIMIT])
+        return Verdict("collection_error", "\n\n".join(said for _id, said in story.collect_errors)[:PROBLEM_LIMIT])
     if story.finish is None:
-        return _Verdict("incomplete", "the process ended before the session finished")
+        return Verdict("incomplete", "the process ended before the session finished")
     if story.finish != completed.exit_code or story.end not in (None, story.finish):
-        return _Verdict("unknown", f"the session finished with {story.finish}, the process with {completed.exit_code}")
+        return Verdict("unknown", f"the session finished with {story.finish}, the process with {completed.exit_code}")
     if story.collect_errors:
-        return _Verdict("collection_error", "\n\n".join(said for _id, said in story.collect_errors)[:PROBLEM_LIMIT])
+        return Verdict("collection_error", "\n\n".join(said for _id, said in story.collect_errors)[:PROBLEM_LIMIT])
     if case.request.collect_only:
-        return _Verdict("no_tests", "collected only, nothing was run")
+        return Verdict("no_tests", "collected only, nothing was run")
     if unreported:
-        return _Verdict("incomplete", "tests were collected and never reported")
+        return Verdict("incomplete", "tests were collected and never reported")
     return _judged(story, results, case)
 
 
-def _unstarted(story: Story, completed: Completed) -> _Verdict:
+def cut_short(completed: Completed) -> Verdict | None:
+    """A limit or a signal ended the process: that is the outcome, whatever had been reported. None: neither did."""
+    if completed.limit is not None:
+        ended: TestStatus = "timeout" if completed.limit in ("time", "cpu") else "crashed"
+        return Verdict(ended, f"the {completed.limit} limit was reached")
+    if completed.signal is not None:
+        return Verdict("crashed", f"signal {completed.signal}\n{tail(completed)}".strip())
+    return None
+
+
+def _unstarted(story: Story, completed: Completed) -> Verdict:
     """The runner never got as far as a session: its settings, plugins or conftest are broken, or it was killed."""
     if completed.exit_code == 0:
-        return _Verdict("incomplete", "the process ended before the session started")
+        return Verdict("incomplete", "the process ended before the session started")
     if story.end is None and completed.exit_code != EXIT_USAGE:
-        return _Verdict("config_error", _tail(completed) or f"the runner ended with {completed.exit_code}")
-    return _Verdict("config_error", _tail(completed))
+        return Verdict("config_error", tail(completed) or f"the runner ended with {completed.exit_code}")
+    return Verdict("config_error", tail(completed))
 
 
-def _judged(story: Story, results: dict[str, TestResult], case: _Case) -> _Verdict:
+def _judged(story: Story, results: dict[str, TestResult], case: _Case) -> Verdict:
     """The session ran to its end: what was asked for, and does the exit code agree?"""
     statuses: list[TestStatus] = []
     for requested in case.request.tests:
@@ -185,8 +195,8 @@ def _judged(story: Story, results: dict[str, TestResult], case: _Case) -> _Verdi
         statuses.extend(found)
     contradiction = _contradiction(results, case)
     if contradiction:
-        return _Verdict("unknown", contradiction)
-    return _Verdict(max(statuses, key=RANK.index, default="no_tests"))
+        return Verdict("unknown", contradiction)
+    return Verdict(max(statuses, key=RANK.index, default="no_tests"))
 
 
 def _statuses(requested: str, story: Story, results: dict[str, TestResult], separator: str) -> list[TestStatus]:
@@ -196,14 +206,14 @@ def _statuses(requested: str, story: Story, results: dict[str, TestResult], sepa
     return found
 
 
-def _absent(story: Story, requested: str, case: _Case) -> _Verdict:
+def _absent(story: Story, requested: str, case: _Case) -> Verdict:
     if any(covers(requested, d, case.dialect.separator) for d in story.deselected):
-        return _Verdict("no_tests", "deselected by the project's own options")
+        return Verdict("no_tests", "deselected by the project's own options")
     if case.dialect.separator in requested:
-        return _Verdict("not_found", f"no test has the id {visible(requested)}")
+        return Verdict("not_found", f"no test has the id {visible(requested)}")
     if case.completed.exit_code == EXIT_USAGE:
-        return _Verdict("not_found", _tail(case.completed))
-    return _Verdict("no_tests", f"{visible(requested)} holds no tests")
+        return Verdict("not_found", tail(case.completed))
+    return Verdict("no_tests", f"{visible(requested)} holds no tests")
 
 
 def _contradiction(results: dict[str, TestResult], case: _Case) -> str:
@@ -219,7 +229,7 @@ def _contradiction(results: dict[str, TestResult], case: _Case) -> str:
     return ""
 
 
-def _tail(completed: Completed) -> str:
+def tail(completed: Completed) -> str:
     """The end of what the runner said about itself: stderr, else stdout. Text for people, never an outcome."""
     said = visible(completed.stderr.text()).strip() or visible(completed.stdout.text()).strip()
     return said[-PROBLEM_LIMIT:]

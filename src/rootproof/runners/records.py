@@ -27,6 +27,7 @@ KINDS = frozenset(
         "begin",
         "phase",
         "problem",
+        "report",
         "finish",
         "end",
     ]

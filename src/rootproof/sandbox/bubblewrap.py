@@ -23,7 +23,7 @@ from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox import policy, seccomp, selftest
 from rootproof.sandbox.bare import by_signal
 from rootproof.sandbox.copy import throw_away
-from rootproof.sandbox.identity import identity
+from rootproof.sandbox.identity import unmapped
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
 from rootproof.sandbox.process import Ending, Streams, carry_out
 from rootproof.sandbox.rlimits import process_limit, rlimits
@@ -110,14 +110,14 @@ class _Launch:
         if lines is None:
             raise ContainmentUnavailable("no system call filter for this machine; Linux on x86_64 or aarch64 is needed")
         self._switch = os.geteuid() == 0
-        uid, gid = identity(command)
-        if uid == 0 or (self._switch and copied):
+        who = unmapped(command)
+        if who.uid == 0 or (self._switch and copied):
             raise ContainmentUnavailable("root's own files cannot be shown to another id, and bwrap is not run as root")
         self._program = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin") or "bwrap"
         self._command = command
         self._copied = copied
         self._filter = lines
-        self._plan = policy.plan(command, uid, gid, copied=copied is not None)
+        self._plan = policy.plan(command, who.uid, who.gid, copied=copied is not None)
         self._gate, self._held = os.pipe()
         self._open = {self._gate, self._held}
         self._child: int | None = None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rootproof import canonical, completion, contract_file, evidence, recording, view
 from rootproof.contract import Contract as Document
-from rootproof.contract import file_of, read_document
+from rootproof.contract import Policy, file_of, read_document
 from rootproof.contract_file import Loaded
 from rootproof.controller import Case, investigate
 from rootproof.errors import (
@@ -62,15 +62,25 @@ class Options:
 
 def catalog() -> dict[str, ToolSpec]:
     """The tools of this installation, by name."""
-    from rootproof.tools import list_files, read_file, run_test, search_changes, search_code, trace_test
+    from rootproof.tools import (
+        list_files,
+        read_file,
+        run_test,
+        search_changes,
+        search_code,
+        trace_test,
+        try_change,
+    )
 
-    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes)
+    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change)
     return {tool.SPEC.name: tool.SPEC for tool in specs}
 
 
 def checks() -> dict[str, evidence.Check]:
     """The named pure checks of the investigations."""
-    return {}
+    from rootproof.investigations.root_cause.checks import CHECKS
+
+    return dict(CHECKS)
 
 
 def load_contract(path: Path) -> Loaded:
@@ -276,7 +286,14 @@ class _Workshop:
         }
         if name in searching:
             return searching[name](self.engine, settings)
+        if name == "try_change":
+            return self._try_change(settings)
         return self._run_test(settings)
+
+    def _try_change(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.try_change import TryChange
+
+        return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
 
     def _run_test(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.run_test import RunTest
@@ -298,7 +315,7 @@ class _Workshop:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return choose_sandbox(self.contract, self.scope.root, self.options)
+        return choose_sandbox(self.contract.policy, self.scope.root, self.options)
 
     @cached_property
     def hidden(self) -> tuple[str, ...]:
@@ -337,7 +354,7 @@ def choose_runner(name: str, root: Path) -> Runner:
     raise NotRunnable("no test runner fits this repository", f"name one with --runner: {', '.join(known)}")
 
 
-def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
+def choose_sandbox(policy: Policy, root: Path, options: Options) -> Sandbox:
     """The strongest containment that works here, or none where the user said so by both flags.
 
     Raises:
@@ -354,7 +371,7 @@ def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
         return Bare()
     from rootproof.sandbox.choose import strongest
 
-    return strongest(contract.policy.containment, root)
+    return strongest(policy.containment, root)
 
 
 def _model(named: str | Model) -> Model:

@@ -33,7 +33,17 @@ class Seen:
     attachments: Mapping[str, bytes]
 
 
-Check = Callable[[EvidenceItem, Seen, State], str]
+@dataclass(frozen=True)
+class Contested:
+    """What a check says where conclusions exclude each other: some facts of before no longer stand."""
+
+    reason: str
+    """Why the observation gives no fact either; empty where it does."""
+    facts: tuple[tuple[str, str], ...]
+    """(name, about) of the facts that are withdrawn for the rest of the run."""
+
+
+Check = Callable[[EvidenceItem, Seen, State], "str | Contested"]
 """A named pure check of an investigation: empty where it holds, else why it does not."""
 
 
@@ -94,7 +104,8 @@ def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: 
     for item in contract.evidence:
         if item.tool != spec.name or any(seen.request.get(k) != v for k, v in item.where.items()):
             continue
-        reason = unsatisfied(item, seen) or (checks[item.check](item, seen, state) if item.check else "")
+        reason, contested = _reason(item, seen, state, checks)
+        conflicts.extend(key for key in contested if key in state.facts)
         about = _about(item, seen)
         if reason:
             withdrawn = _contradicted(item, state, seen, about)
@@ -108,6 +119,17 @@ def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: 
                 conflicts.append(fact.key)
     kept = [] if seen.observed.stale else [fact for fact in facts if _is_new(fact, state)]
     return Checked(tool=spec.name, facts=tuple(kept), conflicts=tuple(conflicts), failed=failed, reason=why)
+
+
+def _reason(
+    item: EvidenceItem, seen: Seen, state: State, checks: Mapping[str, Check]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Why the item is not satisfied, and which facts its check withdraws."""
+    reason = unsatisfied(item, seen)
+    if reason or not item.check:
+        return reason, ()
+    said = checks[item.check](item, seen, state)
+    return (said.reason, said.facts) if isinstance(said, Contested) else (said, ())
 
 
 def _is_new(fact: Fact, state: State) -> bool:
@@ -219,6 +241,8 @@ def _facts_of(item: EvidenceItem, state: State, seen: Seen, about: str) -> Itera
 
 def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str, str | None]]]:
     """Matches over the whole stored files, outside comments where a grammar exists."""
+    if not item.capture:
+        return
     for path, digest in seen.observed.reads.items():
         data = seen.attachments.get(path)
         if data is None:

@@ -20,7 +20,7 @@ from rootproof.sandbox.interface import Limits, Sandbox
 
 
 @dataclass(frozen=True)
-class Bench:
+class Site:
     """Where and with what cold runs happen."""
 
     root: Path
@@ -83,15 +83,17 @@ class Meter:
         if self.spent_seconds + runs * each > self.seconds:
             return f"{self.seconds - self.spent_seconds:.0f} s are left, {runs * each:.0f} are needed (--seconds)"
         if self.spent_cpu + runs * each > self.cpu_seconds:
-            return f"{self.cpu_seconds - self.spent_cpu:.0f} CPU s are left, {runs * each:.0f} are needed (--cpu-seconds)"
+            return (
+                f"{self.cpu_seconds - self.spent_cpu:.0f} CPU s are left, {runs * each:.0f} are needed (--cpu-seconds)"
+            )
         return ""
 
 
 class Cold:
     """Starts cold runs and numbers them."""
 
-    def __init__(self, bench: Bench, meter: Meter) -> None:
-        self.bench = bench
+    def __init__(self, site: Site, meter: Meter) -> None:
+        self.site = site
         self.meter = meter
         self.number = 0
         self.failures: dict[tuple[int, str], TestResult] = {}
@@ -104,7 +106,7 @@ class Cold:
             ContainmentUnavailable: nothing was started.
         """
         replaced = dict(files or {})
-        bench = self.bench
+        site = self.site
         request = TestRequest(
             wanted.tests,
             wanted.order,
@@ -114,8 +116,8 @@ class Cold:
         )
         guards = self._guards()
         began = time.monotonic()
-        completed = bench.sandbox.run(bench.runner.command(bench.project, request, self._limits()))
-        session = bench.runner.session(bench.project, request, completed)
+        completed = site.sandbox.run(site.runner.command(site.project, request, self._limits()))
+        session = site.runner.session(site.project, request, completed)
         seconds = time.monotonic() - began
         self.meter.take(seconds, completed.cpu_seconds)
         self.number += 1
@@ -141,13 +143,13 @@ class Cold:
     def _limits(self) -> Limits:
         from dataclasses import replace
 
-        limits, meter = self.bench.limits, self.meter
+        limits, meter = self.site.limits, self.meter
         seconds = max(1.0, min(limits.seconds, meter.seconds - meter.spent_seconds))
         cpu = max(1.0, min(limits.cpu_seconds, meter.cpu_seconds - meter.spent_cpu))
         return replace(limits, seconds=seconds, cpu_seconds=cpu)
 
     def _guards(self) -> str:
-        return digest({path: digest_bytes(self.bench.read(path)) for path in self.bench.guards})
+        return digest({path: digest_bytes(self.site.read(path)) for path in self.site.guards})
 
     def changed(self, wanted: Wanted, change: Change, also: Change | None = None) -> Run | Refused:
         """One run with a change in place, and with a second one beside it (a copy of the test)."""
@@ -155,7 +157,7 @@ class Cold:
         for each in (change, also):
             if each is None:
                 continue
-            applied = each.apply({path: files.get(path) or self.bench.read(path) for path in each.files})
+            applied = each.apply({path: files.get(path) or self.site.read(path) for path in each.files})
             if isinstance(applied, Refused):
                 return applied
             files.update(applied)

@@ -35,7 +35,11 @@ def _statement(node: ast.AST, env: Env, found: dict[object, Any]) -> None:
     for child in own if isinstance(node, ast.stmt) else [node]:
         _note(child, env, found)
     _assign(node, env, found)
-    inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)]
+    inner = [
+        child
+        for child in ast.iter_child_nodes(node)
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case)
+    ]
     if not inner:
         return
     scope = dict(env)

@@ -13,6 +13,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 
 from rootproof.experiments.change import Change, Edit, Refused, decoded, same_tree, split_lines
+from rootproof.experiments.listed import elsewhere, operator_of
 from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import Owner, all_owners
 
@@ -67,14 +68,17 @@ def places(
     sources: Mapping[str, bytes],
     own: Iterable[str],
 ) -> list[tuple[str, Change]]:
-    """Up to three (function, change) elsewhere: the nearest branch or comparison negated, one a function.
+    """Up to three (function, change) elsewhere, one a function: by the same operator, else a branch or comparison negated.
 
     Args:
         ran: lines the target executed, by file; tests left out.
         own: ``file::function`` of the subject, which are no other place.
     """
     skipped = set(own)
-    found: list[tuple[str, Change]] = []
+    operators = [operator_of(edit, sources.get(edit.file, b"")) for edit in change.edits]
+    found = [each for name in dict.fromkeys(operators) if name for each in elsewhere(name, ran, sources, skipped)]
+    if found:
+        return _drawn(found, change)
     for file in sorted(ran):
         tree = tree_of(sources.get(file, b""))
         if tree is None:
@@ -83,6 +87,11 @@ def places(
         for owner in all_owners(file, tree):
             if owner.is_function and owner.key not in skipped:
                 found.extend((owner.key, c) for c in _negations(owner, tree, lines, sources[file]))
+    return _drawn(found, change)
+
+
+def _drawn(found: list[tuple[str, Change]], change: Change) -> list[tuple[str, Change]]:
+    """Three of them, drawn by the change's digest: nobody who proposes a change chooses its controls."""
     random.Random(int(change.digest[:16], 16)).shuffle(found)
     chosen: dict[str, Change] = {}
     for function, each in found:
@@ -112,7 +121,9 @@ def negated(file: str, node: ast.expr, data: bytes) -> Edit | None:
     lines = split_lines(decoded(data))
     first, last = node.lineno, node.end_lineno
     old = "".join(lines[first - 1 : last])
-    start = len(lines[first - 1].encode("utf-8", "surrogateescape")[: node.col_offset].decode("utf-8", "surrogateescape"))
+    start = len(
+        lines[first - 1].encode("utf-8", "surrogateescape")[: node.col_offset].decode("utf-8", "surrogateescape")
+    )
     tail = lines[last - 1].encode("utf-8", "surrogateescape")[node.end_col_offset :].decode("utf-8", "surrogateescape")
     inner = old[start : len(old) - len(tail)]
     edit = Edit(file, first, last, old, f"{old[:start]}(not ({inner})){tail}", "negate")

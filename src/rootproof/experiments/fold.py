@@ -8,6 +8,7 @@ constant is :data:`UNKNOWN`; work and sizes are bounded, and beyond the bounds a
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -58,10 +59,10 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.NotIn: lambda a, b: a not in b,
 }
 BUILTINS: Mapping[str, Callable[..., Any]] = {
-    f.__name__: f
-    for f in (
-        abs, ascii, bin, bool, bytearray, bytes, chr, complex, dict, divmod, float, format, frozenset, hex, int, len,
-        list, max, min, oct, ord, range, repr, reversed, round, set, sorted, str, sum, tuple, zip, enumerate, any, all,
+    name: getattr(builtins, name)
+    for name in (
+        "abs", "ascii", "bin", "bool", "bytearray", "bytes", "chr", "complex", "dict", "divmod", "float", "format", "frozenset", "hex", "int", "len",
+        "list", "max", "min", "oct", "ord", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip", "enumerate", "any", "all",
     )
 }  # fmt: skip
 _TRANSPARENT = {"approx": 0, "Decimal": 0, "Fraction": 0, "deepcopy": 0, "copy": 0}

@@ -153,7 +153,9 @@ class Grade:
 def grade(about_change: tuple[str, ...], about_checks: tuple[str, ...], level: str) -> Grade:
     """A needs no exception; B at most one about the change and at most one about a check."""
     if len(about_change) > 1 or len(about_checks) > 1:
-        return Grade("", "more than one exception: " + "; ".join((*about_change, *about_checks)), about_change, about_checks)
+        return Grade(
+            "", "more than one exception: " + "; ".join((*about_change, *about_checks)), about_change, about_checks
+        )
     reasons = [*about_change, *about_checks]
     if level != "contained":
         reasons.append(f"containment was {level}")

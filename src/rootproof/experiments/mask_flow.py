@@ -108,7 +108,9 @@ def _catching(tree: ast.Module) -> Iterator[tuple[str, int]]:
         elif isinstance(node, ast.Call) and _called(node) == "suppress":
             yield from (("suppress", node.lineno) for arg in node.args if _catches_all(arg, narrow))
         elif isinstance(node, ast.Try):
-            yield from (("finally", s.lineno) for s in node.finalbody if isinstance(s, ast.Return | ast.Break | ast.Continue))
+            yield from (
+                ("finally", s.lineno) for s in node.finalbody if isinstance(s, ast.Return | ast.Break | ast.Continue)
+            )
         elif isinstance(node, FunctionNode) and node.name in ("__exit__", "__aexit__"):
             yield from (("__exit__", r.lineno) for r in returns(node) if _truthy(r.value))
 
@@ -125,7 +127,9 @@ def _narrow_names(tree: ast.Module) -> frozenset[str]:
         if isinstance(node, ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names if alias.name not in EVERYTHING)
+            names.update(
+                (alias.asname or alias.name).split(".")[0] for alias in node.names if alias.name not in EVERYTHING
+            )
     assigned = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset(names - assigned)
 
@@ -139,7 +143,11 @@ def _catches_all(node: ast.expr | None, narrow: frozenset[str]) -> bool:
     if isinstance(node, ast.Name):
         known = node.id in narrow or (node.id not in EVERYTHING and _is_builtin_error(node.id))
         return not known
-    return not (isinstance(node, ast.Attribute) and node.attr not in EVERYTHING and isinstance(node.value, ast.Name | ast.Attribute))
+    return not (
+        isinstance(node, ast.Attribute)
+        and node.attr not in EVERYTHING
+        and isinstance(node.value, ast.Name | ast.Attribute)
+    )
 
 
 def _is_builtin_error(name: str) -> bool:
@@ -201,7 +209,9 @@ def _locals(node: FunctionNode) -> dict[str, Any]:
         if not isinstance(inner, ast.Name) or not isinstance(inner.ctx, ast.Store):
             continue
         values = [Folder().value(a.value) for a in own_nodes(node) if isinstance(a, ast.Assign) and _names(a, inner.id)]
-        stores = sum(isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == inner.id for n in own_nodes(node))
+        stores = sum(
+            isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == inner.id for n in own_nodes(node)
+        )
         same = len({key(v) for v in values}) == 1 and UNKNOWN not in values and stores == len(values)
         found[inner.id] = values[0] if same and inner.id not in given else UNKNOWN
     return {**dict.fromkeys(given, UNKNOWN), **found}

@@ -7,7 +7,9 @@ from fnmatch import fnmatch
 from pathlib import PurePosixPath
 
 TEST_FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs", "e2e"})
-FIXTURE_FOLDERS = frozenset({"fixtures", "__fixtures__", "testdata", "test_data", "test-data", "cassettes", "__mocks__"})
+FIXTURE_FOLDERS = frozenset(
+    {"fixtures", "__fixtures__", "testdata", "test_data", "test-data", "cassettes", "__mocks__"}
+)
 SNAPSHOT_FOLDERS = frozenset({"__snapshots__", "snapshots", "__image_snapshots__"})
 DEPENDENCY_FOLDERS = frozenset({"node_modules", "site-packages", "dist-packages", ".venv", "venv", "vendor", "_vendor"})
 TEST_FILES = ("test_*.py", "*_test.py", "tests.py", "test.py", "*.test.*", "*.spec.*", "*_test.go")

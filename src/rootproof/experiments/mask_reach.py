@@ -32,7 +32,9 @@ FREE = frozenset(
         "datetime.datetime.max", "datetime.time.min", "datetime.time.max",
     }
 )  # fmt: skip
-WATCHED = frozenset({"os", "sys", "time", "datetime", "threading", "platform", "socket", "tempfile", "pathlib", "locale"})
+WATCHED = frozenset(
+    {"os", "sys", "time", "datetime", "threading", "platform", "socket", "tempfile", "pathlib", "locale"}
+)
 NAMES = frozenset(
     {
         "__file__", "__name__", "__spec__", "__loader__", "__package__", "__builtins__", "__debug__", "__cached__",
@@ -59,7 +61,21 @@ SPECIAL = frozenset(
         "__hash__", "__bool__", "__len__", "__contains__", "__getattr__", "__getattribute__", "__mro__", "__builtins__",
     }
 )  # fmt: skip
-COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__bool__", "__instancecheck__", "__subclasscheck__", "__cmp__"})
+COMPARISONS = frozenset(
+    {
+        "__eq__",
+        "__ne__",
+        "__lt__",
+        "__le__",
+        "__gt__",
+        "__ge__",
+        "__contains__",
+        "__bool__",
+        "__instancecheck__",
+        "__subclasscheck__",
+        "__cmp__",
+    }
+)
 
 
 def new_reads(old: ast.Module, new: ast.Module) -> Iterator[tuple[int, str]]:
@@ -91,11 +107,17 @@ def imported(tree: ast.Module) -> dict[str, str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                found[alias.asname or alias.name.split(".")[0]] = alias.name if alias.asname else alias.name.split(".")[0]
+                found[alias.asname or alias.name.split(".")[0]] = (
+                    alias.name if alias.asname else alias.name.split(".")[0]
+                )
         elif isinstance(node, ast.ImportFrom):
             dots = "." * node.level
             for alias in node.names:
-                found[alias.asname or alias.name] = f"{dots}{node.module or ''}.{alias.name}".lstrip(".") if not node.level else f"{dots}{node.module or ''}.{alias.name}"
+                found[alias.asname or alias.name] = (
+                    f"{dots}{node.module or ''}.{alias.name}".lstrip(".")
+                    if not node.level
+                    else f"{dots}{node.module or ''}.{alias.name}"
+                )
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rootproof.experiments.change import Change, Edit, decoded, split_lines
@@ -72,7 +72,8 @@ def bound(node: ast.stmt) -> Iterator[str]:
 
 
 def first_line(node: ast.stmt) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(d.lineno for d in decorators)])
 
 
 def new_lines(change: Change, file: str) -> Iterator[tuple[Edit, range]]:
@@ -139,3 +140,15 @@ def text_of(owner: Owner, sources: Mapping[str, bytes]) -> str:
     if owner.new:
         return ""
     return "".join(split_lines(decoded(sources.get(owner.file, b"")))[owner.first - 1 : owner.last])
+
+
+def rough_owners(edits: Iterable[Edit], sources: Mapping[str, bytes]) -> tuple[Owner, ...]:
+    """The units of the unchanged tree that any number of edits touch, by their old lines alone."""
+    found: dict[str, Owner] = {}
+    for edit in edits:
+        tree = tree_of(sources[edit.file])
+        for line in range(max(edit.first - 1, 1), edit.last + 2) if tree else ():
+            owner = owner_at(edit.file, tree, line) if tree else None
+            if owner is not None:
+                found.setdefault(owner.key, owner)
+    return tuple(found.values())

@@ -90,7 +90,7 @@ def turned(test: str, data: bytes, line: int, *, raised: bool) -> tuple[Copy, ..
         made = [_rewritten(found, data, line, NEGATED), _rewritten(found, data, line, ALTERED)]
     usable = tuple(c for c in made if c is not None)
     if usable:
-        return usable
+        return usable[:1] if usable[0].edit.old else usable
     node = copy.deepcopy(found.node)
     node.body.append(_raise())
     end = _usable(found.added(node, NEGATED, True), data)
@@ -130,7 +130,9 @@ def _holds_more(statement: ast.stmt, line: int) -> bool:
     """A compound statement around the failing line is not what failed, save a ``with`` that expects an exception."""
     if isinstance(statement, ast.With) and _raises_call(statement) is not None:
         return False
-    return isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.Try | FunctionNode | ast.AsyncWith | ast.AsyncFor)
+    return isinstance(
+        statement, ast.For | ast.While | ast.If | ast.With | ast.Try | FunctionNode | ast.AsyncWith | ast.AsyncFor
+    )
 
 
 def _turned_round(statement: ast.stmt, *, altered: bool) -> tuple[ast.stmt | None, bool]:

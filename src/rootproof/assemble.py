@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rootproof import canonical, completion, contract_file, evidence, recording, view
 from rootproof.contract import Contract as Document
-from rootproof.contract import read_document
+from rootproof.contract import file_of, read_document
 from rootproof.contract_file import Loaded
 from rootproof.controller import Case, investigate
 from rootproof.errors import (
@@ -31,6 +33,7 @@ from rootproof.state import RESUMABLE, State
 from rootproof.tools.interface import Tool, ToolSpec
 
 if TYPE_CHECKING:
+    from rootproof.experiments.engine import Engine
     from rootproof.ledger.sqlite import SqliteLedger, SqliteStore
     from rootproof.models.interface import Model
     from rootproof.runners.interface import Runner
@@ -59,10 +62,10 @@ class Options:
 
 def catalog() -> dict[str, ToolSpec]:
     """The tools of this installation, by name."""
-    from rootproof.tools import list_files, read_file, run_test, search_code, try_change
+    from rootproof.tools import list_files, read_file, run_test, search_changes, search_code, trace_test, try_change
 
-    specs = (run_test.SPEC, search_code.SPEC, read_file.SPEC, list_files.SPEC, try_change.SPEC)
-    return {spec.name: spec for spec in specs}
+    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change)
+    return {tool.SPEC.name: tool.SPEC for tool in specs}
 
 
 def checks() -> dict[str, evidence.Check]:
@@ -235,7 +238,8 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     if not root.is_dir():
         raise UsageError(f"the repository is not at {root}", "name its folder with --root")
     scope = Scope(root, contract.scope)
-    tools = {name: _tool(name, contract, scope, options) for name in contract.tools}
+    shop = _Workshop(contract, scope, options)
+    tools = {name: options.tools.get(name) or shop.tool(name) for name in contract.tools}
     specs = [tool.spec for tool in tools.values()]
     return Case(
         contract=contract,
@@ -248,36 +252,77 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     )
 
 
-def _tool(name: str, contract: Document, scope: Scope, options: Options) -> Tool:
-    if name in options.tools:
-        return options.tools[name]
-    settings = contract.tools[name]
-    from rootproof.tools import list_files, read_file, search_code
+class _Workshop:
+    """Builds the tools of one case; what several of them share is built once, when it is first needed."""
 
-    plain: dict[str, Callable[..., Tool]] = {
-        "read_file": read_file.ReadFile,
-        "search_code": search_code.SearchCode,
-        "list_files": list_files.ListFiles,
-    }
-    if name in plain:
-        return plain[name](scope, settings)
-    runner = choose_runner(str(settings.get("runner", "auto")), scope.root)
-    sandbox = choose_sandbox(contract, scope.root, options)
-    if name == "try_change":
-        from rootproof.tools.try_change import TryChange
+    def __init__(self, contract: Document, scope: Scope, options: Options) -> None:
+        self.contract = contract
+        self.scope = scope
+        self.options = options
 
-        return TryChange(scope, runner, sandbox, settings, options.interpreter)
-    from rootproof.tools.run_test import RunTest
+    def tool(self, name: str) -> Tool:
+        """The tool of that name, under the contract's settings."""
+        from rootproof.tools import list_files, read_file, search_changes, search_code, trace_test
 
-    return RunTest(
-        root=scope.root,
-        scope=contract.scope,
-        runner=runner,
-        sandbox=sandbox,
-        settings=settings,
-        interpreter=options.interpreter,
-        hidden=scope.secrets(),
-    )
+        settings = self.contract.tools[name]
+        plain: dict[str, Callable[..., Tool]] = {
+            "read_file": read_file.ReadFile,
+            "search_code": search_code.SearchCode,
+            "list_files": list_files.ListFiles,
+        }
+        if name in plain:
+            return plain[name](self.scope, settings)
+        searching: dict[str, Callable[..., Tool]] = {
+            "trace_test": trace_test.TraceTest,
+            "search_changes": search_changes.SearchChanges,
+        }
+        if name in searching:
+            return searching[name](self.engine, settings)
+        if name == "try_change":
+            from rootproof.tools.try_change import TryChange
+
+            return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
+        return self._run_test(settings)
+
+    def _run_test(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.run_test import RunTest
+
+        return RunTest(
+            root=self.scope.root,
+            scope=self.contract.scope,
+            runner=self.runner,
+            sandbox=self.sandbox,
+            settings=settings,
+            interpreter=self.options.interpreter,
+            hidden=self.hidden,
+        )
+
+    @cached_property
+    def runner(self) -> Runner:
+        named = self.contract.tools.get("run_test", {}).get("runner", "auto")
+        return choose_runner(str(named), self.scope.root)
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        return choose_sandbox(self.contract, self.scope.root, self.options)
+
+    @cached_property
+    def hidden(self) -> tuple[str, ...]:
+        return self.scope.secrets()
+
+    @cached_property
+    def engine(self) -> Engine:
+        from rootproof.experiments.engine import Engine
+        from rootproof.experiments.sources import Sources
+        from rootproof.experiments.trace import Subject
+
+        def subject(test: str) -> Subject:
+            project = self.runner.project(self.scope.root, file_of(test), self.options.interpreter)
+            python = project.interpreter or Path(sys.executable)
+            return Subject(project.root, python, readable=project.readable)
+
+        jobs = len(os.sched_getaffinity(0))
+        return Engine(subject, self.sandbox, self.contract.scope.tests, Sources(self.scope.root), jobs)
 
 
 def choose_runner(name: str, root: Path) -> Runner:
@@ -332,6 +377,10 @@ def _model(named: str | Model) -> Model:
         from rootproof.models import command
 
         return command.from_line(choice.argument)
+    if choice.kind == "detective":
+        from rootproof.models.detective.policy import Detective
+
+        return Detective()
     if choice.kind == "human":
         from rootproof.models.human import Human
 

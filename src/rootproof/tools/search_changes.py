@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rootproof.canonical import Json
-from rootproof.experiments.bench import Bench
+from rootproof.experiments.engine import Engine
 from rootproof.experiments.mutants import Flip, MutantLimits, Search
 from rootproof.text import visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
@@ -50,9 +50,9 @@ SPEC = ToolSpec(
 
 @dataclass(frozen=True)
 class SearchChanges:
-    """Searches on one bench."""
+    """Searches in one engine."""
 
-    bench: Bench
+    engine: Engine
     settings: Mapping[str, Json]
     spec: ToolSpec = SPEC
 
@@ -64,9 +64,9 @@ class SearchChanges:
         limits = MutantLimits(
             seconds=seconds,
             cpu_seconds=min(seconds, request.cpu_seconds / 2),
-            jobs=self.bench.jobs,
+            jobs=self.engine.jobs,
         )
-        study, search = self.bench.search(test, most if type(most) is int else 300, limits)
+        study, search = self.engine.search(test, most if type(most) is int else 300, limits)
         spent = Spend(
             seconds=time.monotonic() - began,
             cpu_seconds=search.mutants_cpu + study.trace.cpu_seconds,

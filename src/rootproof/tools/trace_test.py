@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rootproof.canonical import Json
-from rootproof.experiments.bench import Bench
+from rootproof.experiments.engine import Engine
 from rootproof.experiments.suspects import Suspect
 from rootproof.text import quoted, visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
@@ -41,15 +41,15 @@ SPEC = ToolSpec(
 
 @dataclass(frozen=True)
 class TraceTest:
-    """Traces tests of one bench."""
+    """Traces tests of one engine."""
 
-    bench: Bench
+    engine: Engine
     settings: Mapping[str, Json]
     spec: ToolSpec = SPEC
 
     def run(self, request: Request) -> Observation | Declined:
         test = str(request.input["test"])
-        studied = self.bench.study(test, request.seconds)
+        studied = self.engine.study(test, request.seconds)
         trace = studied.trace
         spent = Spend(trace.seconds, trace.cpu_seconds, 2)
         if trace.status == "missing":

@@ -1,4 +1,4 @@
-"""One project on the bench: traced once for each test, searched with mutants, every run in the same sandbox."""
+"""One project in the engine: traced once for each test, searched with mutants, every run in the same sandbox."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Study:
 
 
 @dataclass
-class Bench:
-    """The engine for one tree. Studies are kept while the process lives; a changed tree needs a new bench."""
+class Engine:
+    """The engine for one tree. Studies are kept while the process lives; a changed tree needs a new engine."""
 
     subject: Callable[[str], Subject]
     """Project as it must be run for one test."""

@@ -241,7 +241,7 @@ def _facts_of(item: EvidenceItem, state: State, seen: Seen, about: str) -> Itera
 
 def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str, str | None]]]:
     """Matches over the whole stored files, outside comments where a grammar exists."""
-    for path, digest in seen.observed.reads.items():
+    for path, digest in seen.observed.reads.items() if item.capture else ():
         data = seen.attachments.get(path)
         if data is None:
             continue

@@ -56,7 +56,7 @@ def unsound(spec: ToolSpec, request: Mapping[str, object], observed: Observed) -
         if name in request and fields.get(name) != request[name]:
             return f"it is about {name} {str(fields.get(name))[:80]!r}, asked was {str(request[name])[:80]!r}"
     for result in spec.results:
-        problem = _misshapen(result, fields)
+        problem = _misshapen(result, fields, crashed=observed.cut == "crashed")
         if problem:
             return problem
     for name in fields:
@@ -67,9 +67,9 @@ def unsound(spec: ToolSpec, request: Mapping[str, object], observed: Observed) -
     return ""
 
 
-def _misshapen(result: Result, fields: Mapping[str, object]) -> str:
+def _misshapen(result: Result, fields: Mapping[str, object], *, crashed: bool) -> str:
     if result.name not in fields:
-        return f"it has no {result.name}" if result.required else ""
+        return f"it has no {result.name}" if result.required and not crashed else ""
     value = fields[result.name]
     if not _is(result.kind, value):
         return f"{result.name} must be of kind {result.kind}, found {_shown(value)}"
@@ -246,6 +246,8 @@ def _facts_of(item: EvidenceItem, state: State, seen: Seen, about: str) -> Itera
 
 def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str, str | None]]]:
     """Matches over the whole stored files, outside comments where a grammar exists."""
+    if not item.capture:
+        return
     for path, digest in seen.observed.reads.items():
         data = seen.attachments.get(path)
         if data is None:
@@ -257,6 +259,8 @@ def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str,
 
 
 def _records(spec: ToolSpec, state: State, seen: Seen) -> Iterator[Fact]:
+    if any(result.required and result.name not in seen.observed.fields for result in spec.results):
+        return  # it crashed before there was a result
     for record in spec.records:
         value = seen.observed.fields.get(record.value)
         if value is None or value == record.unless or not isinstance(value, str | int | float | bool):

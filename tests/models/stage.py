@@ -169,6 +169,18 @@ class Stage:
         _, state = self.begin()
         return view.render(self.contract, self.case(Scripted([])).frame, state)
 
+    def view_after(self, *said: str) -> View:
+        """The view that follows some messages."""
+        seen: list[View] = []
+
+        class Watching(Scripted):
+            def propose(self, view: View) -> Reply:
+                seen.append(view)
+                return super().propose(view)
+
+        self.run(Watching([*said, Reply("", "blocked")]))
+        return seen[len(said)]
+
 
 def contract_of(**changes: Any) -> Contract:
     """The stage's contract with some of its top-level keys replaced (tables are merged)."""

@@ -83,6 +83,8 @@ class SqliteStore:
 
     def _prepare(self) -> None:
         run = self.connection.execute
+        # Text that is no text any more is read all the same: the chain then says which event it belongs to.
+        self.connection.text_factory = lambda data: data.decode("utf-8", "backslashreplace")
         run("PRAGMA trusted_schema=OFF")
         if not self.read_only:
             run("PRAGMA journal_mode=WAL")

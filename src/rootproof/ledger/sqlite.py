@@ -90,6 +90,8 @@ class SqliteStore:
             run("PRAGMA journal_mode=WAL")
             run("PRAGMA synchronous=FULL")
             if not run("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone():
+                if run("SELECT 1 FROM sqlite_master").fetchone():
+                    raise StoreDamaged(f"{self.path} is not a rootproof store but another program's database")
                 self.connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
                 run("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA),))
         if not run("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone():
@@ -226,7 +228,10 @@ class SqliteLedger:
     def append(self, state: State, entry: Entry) -> State:
         seq, moment, body = state.seq + 1, _now(), chain.encode(entry.event)
         link = chain.link(self._head or chain.genesis(self.run), seq, self.epoch, moment, body)
-        self._write(seq, moment, body, link, entry.attachments)
+        try:
+            self._write(seq, moment, body, link, entry.attachments)
+        except (StoreBusy, StoreFull, StoreReadOnly) as error:
+            raise type(error)(f"run {self.run}: event {seq} was not stored: {error}") from error
         self._head, self._fresh = link, False
         return fold(state, entry.event, self.epoch)
 

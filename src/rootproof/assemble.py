@@ -232,6 +232,8 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     """
     if not root.is_dir():
         raise UsageError(f"the repository is not at {root}", "name its folder with --root")
+    if root.resolve() == Path("/"):
+        raise UsageError(f"{root} is the whole file system", "name the folder of one repository with --root")
     scope = Scope(root, contract.scope)
     tools = {name: _tool(name, contract, scope, options) for name in contract.tools}
     specs = [tool.spec for tool in tools.values()]

@@ -202,8 +202,10 @@ def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) 
     watched = Watched(ledger, options.listeners)
     try:
         with heartbeat(ledger):
-            watched.append(watched.replay(), first)
-            state = investigate(case, watched)
+            state = watched.replay()
+            if not state.stopped or state.status in RESUMABLE:  # else another process ended it before this one had it
+                watched.append(state, first)
+                state = investigate(case, watched)
         return outcome(ledger.run, case.contract, state, ledger.head)
     finally:
         ledger.release()

@@ -36,8 +36,12 @@ class Diary:
         with self.file.open("a") as out:
             out.write(line + "\n")
 
+    @property
+    def lines(self) -> list[str]:
+        return self.file.read_text().splitlines() if self.file.exists() else []
+
     def count(self, line: str) -> int:
-        return self.file.read_text().splitlines().count(line) if self.file.exists() else 0
+        return self.lines.count(line)
 
     def tools(self) -> dict[str, Simulated]:
         def noted(tool: Simulated) -> Simulated:

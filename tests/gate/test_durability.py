@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gate.cli import Cli
-from gate.reference import DOCUMENT, FINAL, Played, Store, policy, simulated, terms
+from gate.reference import DOCUMENT, FINAL, LOGIN, Played, Store, policy, simulated, terms
 from gate.test_damage import change, rows
 from gate.test_killed import Diary, after, killed
 from rootproof import assemble

@@ -234,9 +234,8 @@ def test_a_root_that_cannot_be_read(place: Place, shared: Path) -> None:
 
 
 def test_the_root_given_by_a_flag_is_judged_too(place: Place) -> None:
-    for root in ("nowhere", "policy.py"):
-        place.run("--root", place.root / root).clear(2, "the repository is not at", root, "--root")
-    place.run("--root", "/").clear(2, "whole file system", "--root")
+    for root in (place.root / "nowhere", place.root / "policy.py", "/", "/usr/.."):
+        place.run("--root", root).clear(2, f"the repository is not at {root}", "--root")
     assert not place.store.exists()
 
 
@@ -365,9 +364,7 @@ def test_the_database_of_another_program_is_left_alone(place: Place, tmp_path: P
     before = place.cli.store.read_bytes()
     place.run().clear(1, "other.sqlite3", "not a rootproof store")
     place.cli("show", "last").clear(1, "not a rootproof store")
-    with sqlite3.connect(place.cli.store) as other:
-        assert [row[0] for row in other.execute("SELECT name FROM sqlite_master")] == ["songs"], before[:16]
-    other.close()
+    assert place.cli.store.read_bytes() == before
 
 
 def test_a_store_of_a_newer_version_is_shown_but_not_written(place: Place, store: Store) -> None:

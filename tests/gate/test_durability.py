@@ -161,6 +161,25 @@ def test_two_processes_cannot_work_on_one_run(store: Store) -> None:
     assert seen == [5]
 
 
+def test_many_processes_begin_in_one_new_store(store: Store) -> None:
+    """Whoever comes first makes the tables; nobody takes a half-made store for somebody else's."""
+    loaded = store.load(DOCUMENT)
+    children = []
+    for _ in range(6):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = assemble.run(loaded, store.options([FINAL], simulated())).exit_status
+            finally:
+                os._exit(code)
+        children.append(child)
+    assert {os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children} == {1}, "all ended: parse errors"
+    opened = assemble.open_store(store.path, read_only=True)
+    assert len(opened.runs()) == 6 and {row.events for row in opened.runs()} == {1 + 2 + 2 * 2 + 1}
+    opened.close()
+
+
 def test_two_processes_that_resume_a_killed_run_one_of_them_gets_it(store: Store) -> None:
     run = _cut(store, 9)
     diary = Diary(store.folder / "diary")

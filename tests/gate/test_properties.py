@@ -29,8 +29,9 @@ from gate.reference import (
     terms,
 )
 from rootproof import assemble, canonical, completion, criterion, view
+from rootproof.case import Case
 from rootproof.contract import Contract, read_document
-from rootproof.controller import Case, investigate
+from rootproof.controller import investigate
 from rootproof.errors import ContractError
 from rootproof.event import EVENTS, Began, Event
 from rootproof.ledger import chain

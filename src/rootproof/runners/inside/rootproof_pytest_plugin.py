@@ -107,11 +107,11 @@ class Reporter:
                 manager.unregister(plugin)
             elif self._settings["retries_off"] and str(module).split(".")[0] in RETRY_MODULES:
                 manager.unregister(plugin)
-                self._flags.append(f"retries off: {module}")
+                self._flags.append(f"retries off: {str(module).split('.')[0]}")
         versions = {"python": sys.version.split()[0], "pytest": pytest.__version__}
         for _plugin, distribution in manager.list_plugin_distinfo():
             versions[str(distribution.project_name)] = str(distribution.version)
-        self._channel.write("start", versions=versions, flags=self._flags)
+        self._channel.write("start", versions=versions, flags=list(dict.fromkeys(self._flags)))
 
     # -- collection ---------------------------------------------------------------------------------------------
 

@@ -226,8 +226,10 @@ def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) 
         options.notify(leaves)
     try:
         with heartbeat(ledger):
-            watched.append(watched.replay(), first)
-            state = investigate(case, watched)
+            state = watched.replay()
+            if not state.stopped or state.status in RESUMABLE:  # else another process ended it before this one had it
+                watched.append(state, first)
+                state = investigate(case, watched)
         return outcome(ledger.run, case.contract, state, ledger.head)
     finally:
         ledger.release()
@@ -254,8 +256,8 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     Raises:
         ContainmentUnavailable, NotRunnable, ModelError: it cannot be run here so.
     """
-    if not root.is_dir():
-        raise UsageError(f"the repository is not at {root}", "name its folder with --root")
+    if not root.is_dir() or root.resolve() == Path("/"):
+        raise UsageError(f"the repository is not at {root}", "name the folder of one repository with --root")
     model = proposers.open_model(options.model, options.record, options.suggest)
     proposers.check_limit(model, contract)
     scope = Scope(root, contract.scope)

@@ -378,3 +378,50 @@ def test_what_containment_refused_is_noted_per_phase(tmp_path: Path, contained: 
     }
     assert "connect 127.0.0.1:5432: refused" in str(found["service_that_is_not_there"])
     assert "secret" not in repr(session) + completed.stdout.text()
+
+
+RETRIES = """
+    from _pytest.runner import runtestprotocol
+
+    def pytest_runtest_protocol(item, nextitem):
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for left in (2, 1, 0):
+            reports = runtestprotocol(item, nextitem=nextitem, log=False)
+            for report in reports:
+                if report.failed and left:
+                    report.outcome = "rerun"
+                item.ihook.pytest_runtest_logreport(report=report)
+            if not any(report.outcome == "rerun" for report in reports):
+                break
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+"""
+
+
+def test_retries_are_off_unless_asked_for_and_then_told(tmp_path: Path) -> None:
+    files = {
+        "pytest_rerunfailures.py": RETRIES,
+        "pytest.ini": "[pytest]\naddopts = -p pytest_rerunfailures\npythonpath = .\n",
+    }
+    content = "SEEN = []\n\ndef test_a():\n    SEEN.append(1)\n    assert len(SEEN) == 3\n"
+    off = go(tmp_path, content, files=files)
+    assert (off.status, failure(off, "test_a").actual) == ("failed", Operand(1))
+    assert "retries off: pytest_rerunfailures" in off.flags
+    on = go(tmp_path, content, files=files, retries_off=False)
+    assert (on.status, on.flags) == ("passed", ("retried",))
+
+
+def test_the_same_tree_elsewhere_gives_the_same_failures(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/work.py": "import pathlib\n\ndef where():\n    raise ValueError(str(pathlib.Path(__file__).parent))\n",
+    }
+    content = "from pkg.work import where\n\ndef test_a():\n    where()\n\ndef test_b():\n    assert __file__ == ''\n"
+    one, other = (go(tmp_path / name, content, files=files) for name in ("here", "quite/another/place"))
+    assert [(r.id, r.status) for r in one.results] == [(r.id, r.status) for r in other.results]
+    assert failure(one, "test_a") == failure(other, "test_a")
+
+
+def test_a_missing_module_is_answered_with_what_to_install(tmp_path: Path) -> None:
+    session = go(tmp_path, "import yaml_of_some_kind\n\ndef test_a():\n    pass\n", "test_a.py::test_a")
+    assert (session.status, session.mend) == ("collection_error", "pip install yaml_of_some_kind")

@@ -14,8 +14,10 @@ def lines(contract: Contract) -> Iterator[str]:
     yield f"The question: {one_line(contract.goal, 400)}"
     yield f"It may read {_list(contract.scope.read)}."
     yield f"It may run {_list(contract.scope.tests)}."
-    yield "It may never read secret files" + (f", nor {_list(contract.scope.never)}" if contract.scope.never else "") + "."
-    yield f"It has the tools {_list(tuple(sorted(contract.tools)))}, none of which may reach {_list(contract.scope.excluded)}."
+    never = f", nor {_list(contract.scope.never)}" if contract.scope.never else ""
+    yield f"It may never read secret files{never}."
+    tools = _list(tuple(sorted(contract.tools)))
+    yield f"It has the tools {tools}, none of which may reach {_list(contract.scope.excluded)}."
     yield from _budget(contract)
     on_invalid = "ends the run" if contract.policy.on_invalid_input == "block" else "is refused with a hint"
     yield f"A request that cannot be meant {on_invalid}; one outside these bounds ends the run."
@@ -34,8 +36,8 @@ def lines(contract: Contract) -> Iterator[str]:
 def _budget(contract: Contract) -> Iterator[str]:
     budget = contract.budget
     yield (
-        f"It ends after {budget.max_steps} steps, {budget.max_consecutive_parse_errors} unreadable messages in a row, or "
-        f"{budget.max_consecutive_invalid_actions} requests in a row that cannot be meant."
+        f"It ends after {budget.max_steps} steps, {budget.max_consecutive_parse_errors} unreadable messages "
+        f"in a row, or {budget.max_consecutive_invalid_actions} requests in a row that cannot be meant."
     )
     limits = {
         "seconds": budget.seconds,

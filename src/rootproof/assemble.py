@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, completion, contract_file, evidence, recording, view
+from rootproof import canonical, completion, contract_file, evidence, proposers, recording, view
+from rootproof.case import Case
 from rootproof.contract import Contract as Document
-from rootproof.contract import read_document
+from rootproof.contract import Policy, file_of, read_document
 from rootproof.contract_file import Loaded
-from rootproof.controller import Case, investigate
+from rootproof.controller import investigate
 from rootproof.errors import (
     ContainmentUnavailable,
     LedgerDamaged,
-    MissingExtra,
-    ModelError,
     NotRunnable,
     ResumeRefused,
-    StoreNewer,
     UsageError,
 )
 from rootproof.event import Began, Resumed
@@ -32,6 +32,7 @@ from rootproof.state import RESUMABLE, State
 from rootproof.tools.interface import Tool, ToolSpec
 
 if TYPE_CHECKING:
+    from rootproof.experiments.engine import Engine
     from rootproof.ledger.sqlite import SqliteLedger, SqliteStore
     from rootproof.models.interface import Model
     from rootproof.runners.interface import Runner
@@ -54,21 +55,37 @@ class Options:
     root: Path | None = None
     """Where the repository lies, if not where the contract or the run says."""
     listeners: tuple[Listener, ...] = ()
+    record: Path | None = None
+    """File that the model's traffic is appended to."""
+    suggest: bool = False
+    """List concrete admissible requests in the view. Marked in the ledger."""
+    notify: Callable[[str], None] | None = None
+    """Told, before the first model call, what leaves the machine."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Tools that stand in for those of the same name, such as simulated ones."""
 
 
 def catalog() -> dict[str, ToolSpec]:
     """The tools of this installation, by name."""
-    from rootproof.tools import list_files, read_file, run_test, search_code
+    from rootproof.tools import (
+        list_files,
+        read_file,
+        run_test,
+        search_changes,
+        search_code,
+        trace_test,
+        try_change,
+    )
 
-    specs = (run_test.SPEC, search_code.SPEC, read_file.SPEC, list_files.SPEC)
-    return {spec.name: spec for spec in specs}
+    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change)
+    return {tool.SPEC.name: tool.SPEC for tool in specs}
 
 
 def checks() -> dict[str, evidence.Check]:
     """The named pure checks of the investigations."""
-    return {}
+    from rootproof.investigations.root_cause.checks import CHECKS
+
+    return dict(CHECKS)
 
 
 def load_contract(path: Path) -> Loaded:
@@ -146,6 +163,7 @@ def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer
             rules=RULES,
             tools={name: tool.spec.version for name, tool in case.tools.items()},
             model=case.model.name,
+            prompt=proposers.prompt(case.model),
             root=str(case.scope.root),
             containment=_level(case),
         )
@@ -201,6 +219,9 @@ def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) 
     from rootproof.ledger.heartbeat import heartbeat
 
     watched = Watched(ledger, options.listeners)
+    leaves = proposers.notice(case.model)
+    if leaves and options.notify:
+        options.notify(leaves)
     try:
         with heartbeat(ledger):
             watched.append(watched.replay(), first)
@@ -233,12 +254,15 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     """
     if not root.is_dir():
         raise UsageError(f"the repository is not at {root}", "name its folder with --root")
+    model = proposers.open_model(options.model, options.record, options.suggest)
+    proposers.check_limit(model, contract)
     scope = Scope(root, contract.scope)
-    tools = {name: _tool(name, contract, scope, options) for name in contract.tools}
+    shop = _Workshop(contract, scope, options)
+    tools = {name: options.tools.get(name) or shop.tool(name) for name in contract.tools}
     specs = [tool.spec for tool in tools.values()]
     return Case(
         contract=contract,
-        model=_model(options.model),
+        model=model,
         tools=tools,
         scope=scope,
         frame=view.frame(contract, specs),
@@ -247,30 +271,80 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     )
 
 
-def _tool(name: str, contract: Document, scope: Scope, options: Options) -> Tool:
-    if name in options.tools:
-        return options.tools[name]
-    settings = contract.tools[name]
-    from rootproof.tools import list_files, read_file, search_code
+class _Workshop:
+    """Builds the tools of one case; what several of them share is built once, when it is first needed."""
 
-    plain: dict[str, Callable[..., Tool]] = {
-        "read_file": read_file.ReadFile,
-        "search_code": search_code.SearchCode,
-        "list_files": list_files.ListFiles,
-    }
-    if name in plain:
-        return plain[name](scope, settings)
-    from rootproof.tools.run_test import RunTest
+    def __init__(self, contract: Document, scope: Scope, options: Options) -> None:
+        self.contract = contract
+        self.scope = scope
+        self.options = options
 
-    return RunTest(
-        root=scope.root,
-        scope=contract.scope,
-        runner=choose_runner(str(settings.get("runner", "auto")), scope.root),
-        sandbox=choose_sandbox(contract, scope.root, options),
-        settings=settings,
-        interpreter=options.interpreter,
-        hidden=scope.secrets(),
-    )
+    def tool(self, name: str) -> Tool:
+        """The tool of that name, under the contract's settings."""
+        from rootproof.tools import list_files, read_file, search_changes, search_code, trace_test
+
+        settings = self.contract.tools[name]
+        plain: dict[str, Callable[..., Tool]] = {
+            "read_file": read_file.ReadFile,
+            "search_code": search_code.SearchCode,
+            "list_files": list_files.ListFiles,
+        }
+        if name in plain:
+            return plain[name](self.scope, settings)
+        searching: dict[str, Callable[..., Tool]] = {
+            "trace_test": trace_test.TraceTest,
+            "search_changes": search_changes.SearchChanges,
+        }
+        if name in searching:
+            return searching[name](self.engine, settings)
+        if name == "try_change":
+            return self._try_change(settings)
+        return self._run_test(settings)
+
+    def _try_change(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.try_change import TryChange
+
+        return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
+
+    def _run_test(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.run_test import RunTest
+
+        return RunTest(
+            root=self.scope.root,
+            scope=self.contract.scope,
+            runner=self.runner,
+            sandbox=self.sandbox,
+            settings=settings,
+            interpreter=self.options.interpreter,
+            hidden=self.hidden,
+        )
+
+    @cached_property
+    def runner(self) -> Runner:
+        named = self.contract.tools.get("run_test", {}).get("runner", "auto")
+        return choose_runner(str(named), self.scope.root)
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        return choose_sandbox(self.contract.policy, self.scope.root, self.options)
+
+    @cached_property
+    def hidden(self) -> tuple[str, ...]:
+        return self.scope.secrets()
+
+    @cached_property
+    def engine(self) -> Engine:
+        from rootproof.experiments.engine import Engine
+        from rootproof.experiments.sources import Sources
+        from rootproof.experiments.trace import Subject
+
+        def subject(test: str) -> Subject:
+            project = self.runner.project(self.scope.root, file_of(test), self.options.interpreter)
+            python = project.interpreter or Path(sys.executable)
+            return Subject(project.root, python, readable=project.readable)
+
+        jobs = len(os.sched_getaffinity(0))
+        return Engine(subject, self.sandbox, self.contract.scope.tests, Sources(self.scope.root), jobs)
 
 
 def choose_runner(name: str, root: Path) -> Runner:
@@ -291,7 +365,7 @@ def choose_runner(name: str, root: Path) -> Runner:
     raise NotRunnable("no test runner fits this repository", f"name one with --runner: {', '.join(known)}")
 
 
-def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
+def choose_sandbox(policy: Policy, root: Path, options: Options) -> Sandbox:
     """The strongest containment that works here, or none where the user said so by both flags.
 
     Raises:
@@ -306,32 +380,9 @@ def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
         from rootproof.sandbox.bare import Bare
 
         return Bare()
-    raise ContainmentUnavailable("no containment works here yet", "use --containment none --trust-this-repository")
+    from rootproof.sandbox.choose import strongest
 
-
-def _model(named: str | Model) -> Model:
-    if not isinstance(named, str):
-        return named
-    from rootproof.models import choose
-
-    choice = choose.parse(named)
-    if choice.kind == "scripted":
-        from rootproof.models import scripted
-
-        return scripted.from_file(Path(choice.argument))
-    if choice.kind == "command":
-        from rootproof.models import command
-
-        return command.from_line(choice.argument)
-    if choice.kind == "human":
-        from rootproof.models.human import Human
-
-        return Human()
-    raise _not_here(choice.kind)
-
-
-def _not_here(kind: str) -> ModelError:
-    return MissingExtra(f"the model {kind}", "models")  # type: ignore[return-value]
+    return strongest(policy.containment, root)
 
 
 def _level(case: Case) -> str:

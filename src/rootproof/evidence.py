@@ -17,7 +17,7 @@ from rootproof.event import Checked, Observed
 from rootproof.fact import Fact, Scalar, Source
 from rootproof.state import State
 from rootproof.text import line_of
-from rootproof.tools.interface import ToolSpec
+from rootproof.tools.interface import Result, ToolSpec
 
 OPERATORS = ("_min", "_max", "_not", "_contains")
 POSSIBLY_CONTAINMENT = "possibly_containment"
@@ -33,7 +33,17 @@ class Seen:
     attachments: Mapping[str, bytes]
 
 
-Check = Callable[[EvidenceItem, Seen, State], str]
+@dataclass(frozen=True)
+class Contested:
+    """What a check says where conclusions exclude each other: some facts of before no longer stand."""
+
+    reason: str
+    """Why the observation gives no fact either; empty where it does."""
+    facts: tuple[tuple[str, str], ...]
+    """(name, about) of the facts that are withdrawn for the rest of the run."""
+
+
+Check = Callable[[EvidenceItem, Seen, State], "str | Contested"]
 """A named pure check of an investigation: empty where it holds, else why it does not."""
 
 
@@ -46,20 +56,25 @@ def unsound(spec: ToolSpec, request: Mapping[str, object], observed: Observed) -
         if name in request and fields.get(name) != request[name]:
             return f"it is about {name} {str(fields.get(name))[:80]!r}, asked was {str(request[name])[:80]!r}"
     for result in spec.results:
-        if result.name not in fields:
-            if result.required:
-                return f"it has no {result.name}"
-            continue
-        value = fields[result.name]
-        if not _is(result.kind, value):
-            return f"{result.name} must be of kind {result.kind}, found {_shown(value)}"
-        if result.choices and value is not None and value not in result.choices:
-            return f"{result.name} must be one of {', '.join(result.choices)}, found {_shown(value)}"
+        problem = _misshapen(result, fields, crashed=observed.cut == "crashed")
+        if problem:
+            return problem
     for name in fields:
         if spec.result(name) is None:
             return f"it has a field {name[:40]!r} that {spec.name} does not declare"
     if observed.cut and fields.get("status") in ("passed", "failed"):
         return f"it was cut ({observed.cut}) and yet claims to have {fields['status']}"
+    return ""
+
+
+def _misshapen(result: Result, fields: Mapping[str, object], *, crashed: bool) -> str:
+    if result.name not in fields:
+        return f"it has no {result.name}" if result.required and not crashed else ""
+    value = fields[result.name]
+    if not _is(result.kind, value):
+        return f"{result.name} must be of kind {result.kind}, found {_shown(value)}"
+    if result.choices and value is not None and value not in result.choices:
+        return f"{result.name} must be one of {', '.join(result.choices)}, found {_shown(value)}"
     return ""
 
 
@@ -94,7 +109,8 @@ def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: 
     for item in contract.evidence:
         if item.tool != spec.name or any(seen.request.get(k) != v for k, v in item.where.items()):
             continue
-        reason = unsatisfied(item, seen) or (checks[item.check](item, seen, state) if item.check else "")
+        reason, contested = _reason(item, seen, state, checks)
+        conflicts.extend(key for key in contested if key in state.facts)
         about = _about(item, seen)
         if reason:
             withdrawn = _contradicted(item, state, seen, about)
@@ -108,6 +124,17 @@ def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: 
                 conflicts.append(fact.key)
     kept = [] if seen.observed.stale else [fact for fact in facts if _is_new(fact, state)]
     return Checked(tool=spec.name, facts=tuple(kept), conflicts=tuple(conflicts), failed=failed, reason=why)
+
+
+def _reason(
+    item: EvidenceItem, seen: Seen, state: State, checks: Mapping[str, Check]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Why the item is not satisfied, and which facts its check withdraws."""
+    reason = unsatisfied(item, seen)
+    if reason or not item.check:
+        return reason, ()
+    said = checks[item.check](item, seen, state)
+    return (said.reason, said.facts) if isinstance(said, Contested) else (said, ())
 
 
 def _is_new(fact: Fact, state: State) -> bool:
@@ -127,7 +154,7 @@ def unsatisfied(item: EvidenceItem, seen: Seen) -> str:
         return f"the tree changed during the run: {', '.join(observed.stale[:3])}"
     if POSSIBLY_CONTAINMENT in observed.flags and "status" in item.expect:
         return "containment may have caused this outcome"
-    if observed.cut and item.expect.get("status") != observed.fields.get("status"):
+    if observed.cut and item.expect.get("status", observed) != observed.fields.get("status"):
         return f"the observation was cut ({observed.cut})"
     for key, wanted in item.expect.items():
         reason = _unmet(key, wanted, observed.fields)
@@ -219,6 +246,8 @@ def _facts_of(item: EvidenceItem, state: State, seen: Seen, about: str) -> Itera
 
 def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str, str | None]]]:
     """Matches over the whole stored files, outside comments where a grammar exists."""
+    if not item.capture:
+        return
     for path, digest in seen.observed.reads.items():
         data = seen.attachments.get(path)
         if data is None:
@@ -230,6 +259,8 @@ def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str,
 
 
 def _records(spec: ToolSpec, state: State, seen: Seen) -> Iterator[Fact]:
+    if any(result.required and result.name not in seen.observed.fields for result in spec.results):
+        return  # it crashed before there was a result
     for record in spec.records:
         value = seen.observed.fields.get(record.value)
         if value is None or value == record.unless or not isinstance(value, str | int | float | bool):

@@ -77,7 +77,13 @@ def _bounded(values: Iterable[str], limit: int = 1500) -> list[str]:
 
 def _tool(contract: Contract, spec: ToolSpec) -> dict[str, object]:
     settings = contract.tools.get(spec.name, {})
-    return {"does": spec.doc, "input": {field.name: _field(field, settings) for field in spec.fields}}
+    shown: dict[str, object] = {
+        "does": spec.doc,
+        "input": {field.name: _field(field, settings) for field in spec.fields},
+    }
+    if settings:
+        shown["settings"] = dict(settings)
+    return shown
 
 
 def _field(field: Field, settings: Mapping[str, object]) -> str:
@@ -181,7 +187,9 @@ def _last(state: State, room: int) -> dict[str, object]:
 def _shown(seen: Seen, room: int) -> dict[str, object]:
     observed = seen.observed
     fields = (
-        {name: _small(value) for name, value in observed.fields.items()} if isinstance(observed.fields, dict) else {}
+        {name: _small(value, room // 3) for name, value in observed.fields.items()}
+        if isinstance(observed.fields, dict)
+        else {}
     )
     shown: dict[str, object] = {"step": seen.step, "tool": observed.tool, "result": fields, "unverified": True}
     if observed.flags:
@@ -194,13 +202,25 @@ def _shown(seen: Seen, room: int) -> dict[str, object]:
     return shown
 
 
-def _small(value: object) -> object:
+def _small(value: object, room: int) -> object:
     if isinstance(value, str):
         return _cut(visible(value), 300)
     if isinstance(value, list | dict):
         encoded = _json(value)
-        return value if len(encoded) <= 600 else _cut(encoded, 600)
+        return value if len(encoded) <= room else _some(value, room)
     return value
+
+
+def _some(value: list[object] | dict[str, object], room: int) -> object:
+    """The first entries of a list as they fit, whole; other structures are left out and say so."""
+    if isinstance(value, dict):
+        return f"left out: {len(value)} entries"
+    shown: list[object] = []
+    for item in value:
+        if len(_json([*shown, item])) > room:
+            break
+        shown.append(item)
+    return shown
 
 
 def _earlier(state: State, room: int) -> list[object]:

@@ -146,6 +146,17 @@ def diff_text(file: str, old: str, new: str, context: int = 3) -> str:
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
 
+def diff_hunks(file: str, before: bytes, after: bytes, operator: str = "free", note: str = "") -> list[Edit]:
+    """One edit for each run of differing lines of a file."""
+    old, new = split_lines(decoded(before)), split_lines(decoded(after))
+    steps = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [
+        Edit(file, a0 + 1, a1, "".join(old[a0:a1]), "".join(new[b0:b1]), operator, note)
+        for tag, a0, a1, b0, b1 in steps
+        if tag != "equal"
+    ]
+
+
 def change_between(
     before: Mapping[str, bytes], after: Mapping[str, bytes], operator: str = "free", note: str = ""
 ) -> Change | Refused:
@@ -157,10 +168,7 @@ def change_between(
     for file, data in after.items():
         if file not in before:
             return Refused(f"{file} is a new file")
-        old, new = split_lines(decoded(before[file])), split_lines(decoded(data))
-        for tag, a0, a1, b0, b1 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            if tag != "equal":
-                edits.append(Edit(file, a0 + 1, a1, "".join(old[a0:a1]), "".join(new[b0:b1]), operator, note))
+        edits.extend(diff_hunks(file, before[file], data, operator, note))
     if not edits:
         return Refused("nothing differs")
     if len(edits) > MAX_EDITS:

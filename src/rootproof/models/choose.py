@@ -86,4 +86,4 @@ def _check_url(url: str, form: str) -> None:
     if parts.scheme not in ("http", "https") or not host:
         raise ModelError("the base URL must begin with http:// or https:// and name a host", form)
     if parts.username or parts.password:
-        raise ModelError("a key or password never belongs into the base URL", "put it into OPENAI_API_KEY")
+        raise ModelError("a key or password never belongs into the base URL", "put it into OPENAI_COMPATIBLE_API_KEY")

@@ -5,34 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 from rootproof.errors import ModelUnavailable
+from rootproof.models import requests
 from rootproof.models.interface import Reply, View
+from rootproof.models.requests import Offer
 from rootproof.text import lines, one_line, visible
 
-MOST_CHOICES = 60
 MOST_LINES = 40
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One request a person can pick: a tool, the values already known, and the fields still to be asked for."""
-
-    tool: str
-    """Empty for ``final``."""
-    input: Mapping[str, Any]
-    ask: Mapping[str, str]
-    """Field → what it takes, in the view's words."""
-
-    def words(self) -> str:
-        """How the list shows it."""
-        if not self.tool:
-            return "final: ask to stop"
-        known = "".join(f" {key}={one_line(str(value), 120)}" for key, value in self.input.items())
-        asked = f" (asks for {', '.join(self.ask)})" if self.ask else ""
-        return f"{self.tool}{known}{asked}"
 
 
 class Human:
@@ -52,7 +33,7 @@ class Human:
             ModelUnavailable: the terminal's input ended; the run can be resumed.
         """
         seen = json.loads(view.text)
-        offered = choices(seen)
+        offered = requests.offers(seen)
         self._say(*screen(seen), *listed(offered))
         while True:
             typed = self._line(f"number from 1 to {len(offered)}, or a JSON message> ")
@@ -62,7 +43,7 @@ class Human:
                 return Reply(self._message(offered[int(typed[:6]) - 1]))
             self._say("that is neither; nothing was sent")
 
-    def _message(self, choice: Choice) -> str:
+    def _message(self, choice: Offer) -> str:
         if not choice.tool:
             return json.dumps({"type": "final"})
         given = dict(choice.input)
@@ -90,32 +71,6 @@ def _typed(text: str, takes: str) -> object:
     if takes.startswith("true or false") and text in ("true", "false"):
         return text == "true"
     return text
-
-
-def choices(seen: Mapping[str, Any]) -> list[Choice]:
-    """What can be asked for: every listed test and readable file, then the other tools, then ``final``."""
-    offered: list[Choice] = []
-    for tool, told in seen.get("tools", {}).items():
-        fields = {name: takes for name, takes in told["input"].items() if "optional, " not in takes.partition(": ")[0]}
-        offered += _of_tool(tool, fields, seen)
-    return [*offered[: MOST_CHOICES - 1], Choice("", {}, {})]
-
-
-def _of_tool(tool: str, fields: Mapping[str, str], seen: Mapping[str, Any]) -> list[Choice]:
-    for name, takes in fields.items():
-        values = _exact(seen, "tests") if takes.startswith("one of the tests") else []
-        if takes.startswith("root-relative path"):
-            values = _exact(seen, "readable")
-        rest = {other: text for other, text in fields.items() if other != name}
-        if values:
-            return [Choice(tool, {name: value}, rest) for value in values]
-    return [Choice(tool, {}, fields)]
-
-
-def _exact(seen: Mapping[str, Any], key: str) -> list[str]:
-    """The entries of a scope list, or nothing where one of them is a glob and so names no single thing."""
-    entries = [entry for entry in seen.get(key, ()) if isinstance(entry, str) and not entry.startswith("... and ")]
-    return [] if any(mark in entry for entry in entries for mark in "*?") else entries
 
 
 def screen(seen: Mapping[str, Any]) -> list[str]:
@@ -151,6 +106,6 @@ def _last(last: object) -> list[str]:
     return shown
 
 
-def listed(offered: Sequence[Choice]) -> list[str]:
+def listed(offered: Sequence[Offer]) -> list[str]:
     """The numbered choices."""
     return ["choices:", *(f"  {number:>2}  {choice.words()}" for number, choice in enumerate(offered, 1))]

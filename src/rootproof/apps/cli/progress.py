@@ -11,7 +11,13 @@ from rootproof.event import Checked, Event, Observed, Started
 from rootproof.state import State
 from rootproof.text import one_line
 
-_COLOURS = {"parse_error": "33", "rejected": "33", "blocked": "31", "invalid_observation": "31", "final: accepted": "32"}
+_COLOURS = {
+    "parse_error": "33",
+    "rejected": "33",
+    "blocked": "31",
+    "invalid_observation": "31",
+    "final: accepted": "32",
+}
 
 
 class Progress:

@@ -29,5 +29,5 @@ def runs(store: flags.Store = None, as_json: flags.Json = False) -> None:
     if not rows:
         sys.stdout.write("no runs yet: `rootproof demo` makes one\n")
     for shown in rows:
-        line = f"{shown['run']}  {shown['status']:<12} {shown['steps'] or '-':>3} steps  {one_line(str(shown['goal']), 90)}"
-        sys.stdout.write(line + "\n")
+        steps, goal = shown["steps"] or "-", one_line(str(shown["goal"]), 90)
+        sys.stdout.write(f"{shown['run']}  {shown['status']:<12} {steps:>3} steps  {goal}\n")

@@ -25,13 +25,14 @@ def show(
 ) -> None:
     """Show a run. Every event and observation is checked against its digest first; damage is named, never skipped."""
     from rootproof import assemble
+    from rootproof.errors import StoreNewer
 
     opened = assemble.open_store(store, read_only=True)
     name = opened.find(run)
     try:
         opened.check_blobs(name)
         state = assemble.replayed(opened, name)
-    except assemble.StoreNewer:
+    except StoreNewer:
         _unknown(opened, name)
         raise
     if fact is not None:

@@ -77,11 +77,7 @@ def outcome_lines(outcome: Outcome) -> list[str]:
     if outcome.answer is not None:
         lines.append(f"answer: {one_line(outcome.answer, 2000)}")
     lines += [f"missing: {one_line(text, 300)}" for text in outcome.missing]
-    spent = outcome.spent
-    lines.append(
-        f"spent: {outcome.steps} steps, {spent.seconds:.1f} s, {spent.cpu_seconds:.1f} CPU s, {spent.test_runs} test runs"
-        + (f", {spent.model_tokens} model tokens" if spent.model_tokens else "")
-    )
+    lines.append(f"spent: {_spent(outcome)}")
     if outcome.containment == "none":
         lines.append("containment: none (the tests could do whatever you can do)")
     lines.append(f"evidence: run {outcome.run}, head {outcome.head[:16]}")
@@ -95,3 +91,10 @@ def checked_line(state: State, event: Checked) -> str:
         return f"does not hold: {one_line(event.reason, 240)}"
     withdrawn = ", ".join(name for name, _ in event.conflicts)
     return (f"known: {known(new)}" if new else "nothing new") + (f"; in conflict: {withdrawn}" if withdrawn else "")
+
+
+def _spent(outcome: Outcome) -> str:
+    spent = outcome.spent
+    tokens = f", {spent.model_tokens} model tokens" if spent.model_tokens else ""
+    times = f"{spent.seconds:.1f} s, {spent.cpu_seconds:.1f} CPU s"
+    return f"{outcome.steps} steps, {times}, {spent.test_runs} test runs{tokens}"

@@ -1,0 +1,180 @@
+"""One cold run: given tests under a change, in a fresh throw-away view, with empty caches and a chosen hash seed.
+
+The only source of facts about outcomes. Whatever a faster engine saw is an observation that says where to look.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rootproof.canonical import digest, digest_bytes
+from rootproof.experiments.change import Change, Refused
+from rootproof.experiments.mask_paths import is_guard
+from rootproof.experiments.record import Outcome, Run
+from rootproof.experiments.signature import signature
+from rootproof.runners.interface import Project, Runner, TestRequest, TestResult
+from rootproof.sandbox.interface import Limits, Sandbox
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where and with what cold runs happen."""
+
+    root: Path
+    project: Project
+    runner: Runner
+    sandbox: Sandbox
+    test_files: tuple[str, ...]
+    """Root-relative files that hold tests: the whole project's."""
+    limits: Limits = field(default_factory=Limits)
+    guards: tuple[str, ...] = ()
+    """Root-relative files that must be the same in every run: tests, fixtures, configuration."""
+
+    def read(self, path: str) -> bytes:
+        """A file of the unchanged tree; empty if it cannot be read."""
+        try:
+            return (self.root / path).read_bytes()
+        except OSError:
+            return b""
+
+
+def guard_files(root: Path, files: Sequence[str], tests: Sequence[str]) -> tuple[str, ...]:
+    """Of the given root-relative files those that are tests, fixtures, snapshots or configuration."""
+    return tuple(sorted({path for path in (*files, *tests) if is_guard(path, tests) and (root / path).is_file()}))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What one run is for."""
+
+    stage: str
+    variant: str
+    tests: tuple[str, ...]
+    order: tuple[str, ...] = ()
+    seed: int = 0
+    environment: tuple[tuple[str, str], ...] = ()
+    told: tuple[str, ...] = ()
+    """Of which tests outcomes are kept; empty: of all."""
+
+
+@dataclass
+class Meter:
+    """What the runs of one confirmation have cost, and what they may."""
+
+    seconds: float = 3600.0
+    cpu_seconds: float = 3600.0
+    test_runs: int = 1_000_000
+    spent_seconds: float = 0.0
+    spent_cpu: float = 0.0
+    runs: int = 0
+
+    def take(self, seconds: float, cpu: float) -> None:
+        self.spent_seconds += seconds
+        self.spent_cpu += cpu
+        self.runs += 1
+
+    def short(self, runs: int = 1, each: float = 0.0) -> str:
+        """Why so many more runs cannot be paid for; empty where they can."""
+        if self.runs + runs > self.test_runs:
+            return f"{self.test_runs - self.runs} test runs are left, {runs} are needed (--test-runs)"
+        if self.spent_seconds + runs * each > self.seconds:
+            return f"{self.seconds - self.spent_seconds:.0f} s are left, {runs * each:.0f} are needed (--seconds)"
+        if self.spent_cpu + runs * each > self.cpu_seconds:
+            return (
+                f"{self.cpu_seconds - self.spent_cpu:.0f} CPU s are left, {runs * each:.0f} are needed (--cpu-seconds)"
+            )
+        return ""
+
+
+class Cold:
+    """Starts cold runs and numbers them."""
+
+    def __init__(self, site: Site, meter: Meter) -> None:
+        self.site = site
+        self.meter = meter
+        self.number = 0
+        self.failures: dict[tuple[int, str], TestResult] = {}
+        """(run, test) → what the runner told in full; for the controller's own use, not part of the record."""
+
+    def run(self, wanted: Wanted, files: Mapping[str, bytes] | None = None) -> Run:
+        """One run. Never raises for what the tests do.
+
+        Raises:
+            ContainmentUnavailable: nothing was started.
+        """
+        replaced = dict(files or {})
+        site = self.site
+        request = TestRequest(
+            wanted.tests,
+            wanted.order,
+            seed=wanted.seed,
+            env=dict(wanted.environment),
+            changes=replaced,
+        )
+        guards = self._guards()
+        began = time.monotonic()
+        completed = site.sandbox.run(site.runner.command(site.project, request, self._limits()))
+        session = site.runner.session(site.project, request, completed)
+        seconds = time.monotonic() - began
+        self.meter.take(seconds, completed.cpu_seconds)
+        self.number += 1
+        self.failures.update({(self.number, r.id): r for r in session.results})
+        return Run(
+            number=self.number,
+            stage=wanted.stage,
+            variant=wanted.variant,
+            seed=wanted.seed,
+            tests=wanted.tests,
+            order=wanted.order,
+            files=tuple(sorted((path, digest_bytes(data)) for path, data in replaced.items())),
+            guards=guards if guards == self._guards() else "changed during the run",
+            session=session.status,
+            outcomes=tuple(outcome_of(r) for r in session.results if not wanted.told or r.id in wanted.told),
+            retried="retried" in session.flags,
+            environment=wanted.environment,
+            problem=session.problem[-400:],
+            seconds=round(seconds, 3),
+            cpu_seconds=round(completed.cpu_seconds, 3),
+        )
+
+    def _limits(self) -> Limits:
+        from dataclasses import replace
+
+        limits, meter = self.site.limits, self.meter
+        seconds = max(1.0, min(limits.seconds, meter.seconds - meter.spent_seconds))
+        cpu = max(1.0, min(limits.cpu_seconds, meter.cpu_seconds - meter.spent_cpu))
+        return replace(limits, seconds=seconds, cpu_seconds=cpu)
+
+    def _guards(self) -> str:
+        return digest({path: digest_bytes(self.site.read(path)) for path in self.site.guards})
+
+    def changed(self, wanted: Wanted, change: Change, also: Change | None = None) -> Run | Refused:
+        """One run with a change in place, and with a second one beside it (a copy of the test)."""
+        files: dict[str, bytes] = {}
+        for each in (change, also):
+            if each is None:
+                continue
+            applied = each.apply({path: files.get(path) or self.site.read(path) for path in each.files})
+            if isinstance(applied, Refused):
+                return applied
+            files.update(applied)
+        return self.run(wanted, files)
+
+
+def outcome_of(result: TestResult) -> Outcome:
+    """The kept part of one test's result."""
+    failure = result.failure
+    failed = result.status in ("failed", "error")
+    return Outcome(
+        test=result.id,
+        status=result.status,
+        phases=tuple((phase.name, phase.outcome) for phase in result.phases),
+        signature=signature(failure, result.status) if failed else "",
+        phase=failure.phase if failure else "",
+        path=failure.path if failure else "",
+        line=failure.line if failure else 0,
+        blocked=tuple(line for phase in result.phases for line in phase.blocked)[:20],
+    )

@@ -1,0 +1,164 @@
+"""Truths no test executes: class attributes and module data, reached through what the failing run reads.
+
+A name or attribute that the failing statements read is looked up among the assignments in class bodies and at
+module level of the files that the run imported. Operators in the test's own failing statement read the methods that
+Python calls for them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from rootproof.experiments.sources import Module, Sources, Statement
+from rootproof.experiments.spectrum import is_suspect, is_test_file
+from rootproof.experiments.trace import Trace
+
+METHODS: Mapping[type[ast.AST], tuple[str, ...]] = {
+    ast.Eq: ("__eq__",),
+    ast.NotEq: ("__ne__", "__eq__"),
+    ast.Lt: ("__lt__", "__gt__"),
+    ast.LtE: ("__le__", "__ge__"),
+    ast.Gt: ("__gt__", "__lt__"),
+    ast.GtE: ("__ge__", "__le__"),
+    ast.In: ("__contains__",),
+    ast.NotIn: ("__contains__",),
+    ast.Add: ("__add__", "__radd__", "__iadd__"),
+    ast.Sub: ("__sub__", "__rsub__", "__isub__"),
+    ast.Mult: ("__mul__", "__rmul__", "__imul__"),
+    ast.Div: ("__truediv__", "__rtruediv__", "__itruediv__"),
+    ast.FloorDiv: ("__floordiv__", "__rfloordiv__", "__ifloordiv__"),
+    ast.Mod: ("__mod__", "__rmod__"),
+    ast.Pow: ("__pow__", "__rpow__"),
+    ast.BitOr: ("__or__", "__ror__", "__ior__"),
+    ast.BitAnd: ("__and__", "__rand__"),
+    ast.BitXor: ("__xor__", "__rxor__"),
+    ast.USub: ("__neg__",),
+    ast.Invert: ("__invert__",),
+    ast.Subscript: ("__getitem__",),
+}
+CALLED = {
+    "len": "__len__",
+    "hash": "__hash__",
+    "str": "__str__",
+    "repr": "__repr__",
+    "bool": "__bool__",
+    "iter": "__iter__",
+}
+
+
+def read_names(node: ast.AST) -> Iterator[str]:
+    """Names and attributes a statement reads; for an operator the methods behind it."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            yield part.id
+        elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
+            yield part.attr
+        yield from operator_methods(part)
+
+
+def operator_methods(part: ast.AST) -> Iterator[str]:
+    yield from METHODS.get(type(part), ())
+    if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in CALLED:
+        yield CALLED[part.func.id]
+
+
+def header_only(node: ast.stmt) -> Iterator[ast.AST]:
+    """The expressions of a statement itself, without the statements inside it."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child
+
+
+def definitions(files: Iterable[str], sources: Sources) -> dict[str, list[Statement]]:
+    """Name → assignments of it in class bodies and at module level, over these files."""
+    found: dict[str, list[Statement]] = {}
+    for file in files:
+        module = None if is_test_file(file) else sources.module(file)
+        if module is None:
+            continue
+        for statement in module.statements:
+            if module.functions[statement.function].is_function or not is_suspect(statement, sources):
+                continue
+            for name in assigned_names(module.statement_nodes[statement.first]):
+                found.setdefault(name, []).append(statement)
+    return found
+
+
+def assigned_names(node: ast.stmt) -> Iterator[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    for target in targets:
+        for part in ast.walk(target) if target is not None else ():
+            if isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Store):
+                yield part.id if isinstance(part, ast.Name) else part.attr
+
+
+def data_suspects(
+    trace: Trace, sources: Sources, scores: Mapping[tuple[str, int], float]
+) -> dict[tuple[str, int], tuple[Statement, float, str]]:
+    """Assignments outside functions, each with the best score of a statement that reads it, shared among namesakes.
+
+    Keys as in the spectrum; values are (statement, score, the reader in words).
+    """
+    defined = definitions(trace.imported, sources)
+    found: dict[tuple[str, int], tuple[Statement, float, str]] = {}
+    for (file, line), score, weight in [*((k, s, 1.0) for k, s in scores.items()), *_test_readers(trace, scores)]:
+        module = sources.module(file)
+        node = module.statement_nodes.get(line) if module else None
+        if node is None:
+            continue
+        names = Counter(name for part in header_only(node) for name in read_names(part))
+        for name in names:
+            namesakes = defined.get(name, ())
+            for statement in namesakes:
+                value = score * weight / len(namesakes) ** 0.5
+                if statement.key not in found or value > found[statement.key][1]:
+                    found[statement.key] = (statement, value, f"{name} is read at {file}:{line}")
+    return found
+
+
+def _test_readers(trace: Trace, scores: Mapping[tuple[str, int], float]) -> list[tuple[tuple[str, int], float, float]]:
+    """The test's own failing statement reads with full weight, its other statements with less."""
+    if not scores or trace.failure is None:
+        return []
+    best = max(scores.values())
+    failing = {(file, line) for file, line, *_ in trace.failure.frames if is_test_file(file)}
+    lines = {(file, line) for file, line in trace.story.lines if is_test_file(file)}
+    return [(key, best, 1.0 if key in failing else 0.5) for key in sorted(lines | failing)]
+
+
+def missing_methods(trace: Trace, sources: Sources) -> list[tuple[Statement, str]]:
+    """Classes whose code ran in the target and that lack the method behind an operator of the failing statement."""
+    wanted: set[str] = set()
+    for file, line, *_ in trace.failure.frames if trace.failure else ():
+        statement = sources.statement(file, line) if is_test_file(file) else None
+        module = sources.module(file)
+        node = module.statement_nodes.get(statement.first) if module and statement else None
+        wanted.update(m for part in ast.walk(node) for m in operator_methods(part)) if node else None
+    found: list[tuple[Statement, str]] = []
+    for file in trace.lines:
+        module = None if is_test_file(file) else sources.module(file)
+        if module is not None and wanted:
+            found += _lacking(module, trace.lines[file], wanted)
+    return found
+
+
+def _lacking(module: Module, ran: frozenset[int], wanted: set[str]) -> Iterator[tuple[Statement, str]]:
+    for statement in module.statements:
+        node = module.statement_nodes.get(statement.first)
+        if not isinstance(node, ast.ClassDef) or ran.isdisjoint(range(node.lineno, (node.end_lineno or 0) + 1)):
+            continue
+        inside = {getattr(part, "name", "") for part in node.body} | {
+            n for part in node.body for n in assigned_names(part)
+        }
+        lacking = sorted(m for m in wanted if m not in inside and m in ("__eq__", "__lt__", "__contains__", "__hash__"))
+        if lacking:
+            name = next(
+                (f.name for f in module.functions.values() if not f.is_function and f.last == node.end_lineno), ""
+            )
+            last = node.body[-1]
+            place = Statement(
+                module.file, last.end_lineno or last.lineno, last.end_lineno or last.lineno, "ClassDef", name
+            )
+            yield place, f"class {node.name} has no {lacking[0]} of its own, and the failing statement uses it"

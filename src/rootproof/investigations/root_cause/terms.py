@@ -1,0 +1,122 @@
+"""The contract of a diagnosis: generated, shown and saved before the run, with all its numbers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rootproof.contract import SCHEMA
+
+READABLE = {
+    "pytest": ("**/*.py", "**/*.toml", "**/*.cfg", "**/*.ini"),
+    "unittest": ("**/*.py", "**/*.toml", "**/*.cfg", "**/*.ini"),
+    "vitest": ("**/*.ts", "**/*.tsx", "**/*.js", "**/*.mjs", "**/*.cjs", "**/*.json"),
+    "node_test": ("**/*.ts", "**/*.js", "**/*.mjs", "**/*.cjs", "**/*.json"),
+}
+FACTS = {
+    "reproduced": "the target fails alone and in file order with one signature, and containment is not why",
+    "read": "the changed spans were read in this run and the tree is still the same",
+    "executed": "the unchanged failing run executes an edited place",
+    "confirmed": "the change flips the target in interleaved cold pairs, and every control holds",
+    "not_masked": "the change hides nothing: no mask rule applies",
+}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The budget of one diagnosis. Flags override."""
+
+    steps: int = 40
+    seconds: float = 600.0
+    cpu_seconds: float = 600.0
+    test_runs: int = 1_000
+    model_tokens: int = 200_000
+    no_progress: int = 6
+
+
+def terms(
+    target: str, runner: str, files: Sequence[str], numbers: Numbers, grade: str = "", context: str = ""
+) -> dict[str, Any]:
+    """The contract for one red test, as plain data.
+
+    Args:
+        files: every test file of the project.
+        grade: ``A`` where only that is good enough.
+        context: a bug report or statement of intent; quoted, unverified text for the model.
+    """
+    python = runner in ("pytest", "unittest")
+    expect: dict[str, Any] = {"verdict": "supported"}
+    if grade == "A":
+        expect["grade"] = "A"
+    goal = f"Find the cause of the failure of {target}."
+    if context:
+        goal += f" Somebody said of it, unverified: {context[:1500]!r}"
+    return {
+        "schema": SCHEMA,
+        "goal": goal[:2000],
+        "mode": "react",
+        "scope": {"root": ".", "read": list(READABLE.get(runner, ("**/*",))), "tests": list(files)},
+        "budget": {
+            "max_steps": numbers.steps,
+            "max_consecutive_parse_errors": 2,
+            "max_consecutive_invalid_actions": 3,
+            "max_no_progress": numbers.no_progress,
+            "seconds": numbers.seconds,
+            "cpu_seconds": numbers.cpu_seconds,
+            "test_runs": numbers.test_runs,
+            "model_tokens": numbers.model_tokens,
+        },
+        "policy": {"on_invalid_input": "reject", "containment": "contained"},
+        "tools": {
+            "run_test": {"runner": runner},
+            "search_code": {"mode": "literal"},
+            "read_file": {},
+            "list_files": {},
+            **({"trace_test": {"target": target}, "search_changes": {"target": target}} if python else {}),
+            "try_change": {"target": target, "runner": runner},
+        },
+        "evidence": [
+            {
+                "id": name,
+                "means": means,
+                "tool": "try_change",
+                "where": {"target": target},
+                "expect": expect,
+                "check": f"root_cause.{name}",
+                "about": "subject",
+            }
+            for name, means in FACTS.items()
+        ],
+        "completion": {"all": list(FACTS)},
+    }
+
+
+def as_toml(document: dict[str, Any]) -> str:
+    """The same document as a TOML file that a person can edit and run."""
+    head = ["# A diagnosis, as agreed before it began. Edit it, then: rootproof run THIS-FILE --model ...", ""]
+    body = [f"{key} = {_value(value)}" for key, value in document.items() if not isinstance(value, dict | list)]
+    for key, value in document.items():
+        if isinstance(value, dict):
+            body += _table(key, value)
+        elif isinstance(value, list):
+            for item in value:
+                body += ["", f"[[{key}]]", *(f"{k} = {_value(v)}" for k, v in item.items())]
+    return "\n".join([*head, *body]) + "\n"
+
+
+def _table(name: str, value: dict[str, Any]) -> list[str]:
+    plain = [f"{k} = {_value(v)}" for k, v in value.items() if not isinstance(v, dict)]
+    inner = [line for k, v in value.items() if isinstance(v, dict) for line in _table(f"{name}.{k}", v)]
+    return ["", f"[{name}]", *plain, *inner]
+
+
+def _value(value: Any) -> str:
+    import json
+
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{k} = {_value(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    # A JSON string is a TOML basic string, once what TOML forbids in it (the delete character) is escaped.
+    return json.dumps(value, ensure_ascii=True).replace("\x7f", "\\u007f")

@@ -1,0 +1,107 @@
+"""The stages of a diagnosis, in their order: trace, search, read, confirm, give up. Each says why in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rootproof.models.detective.memory import Memory, key
+from rootproof.models.interface import Reply, View
+
+SEARCHES = (300, 600)
+"""Changes tried in the first and in the second search."""
+
+Message = dict[str, Any]
+Stage = Callable[[Memory, Mapping[str, Any]], Message | None]
+
+
+class Detective:
+    """Proposes the next step of a diagnosis from the view alone."""
+
+    name = "detective"
+    notice = ""
+
+    def __init__(self) -> None:
+        self._memory = Memory()
+
+    def propose(self, view: View) -> Reply:
+        """The first stage that has something to do proposes it."""
+        seen = json.loads(view.text)
+        self._memory.notice(seen)
+        for stage in STAGES:
+            message = stage(self._memory, seen)
+            if message is not None:
+                return Reply(json.dumps(message))
+        return Reply(json.dumps(_final("nothing is left to try")))
+
+
+def _action(tool: str, why: str, **fields: Any) -> Message:
+    return {"type": "action", "tool": tool, "input": fields, "note": why[:300]}
+
+
+def _final(why: str) -> Message:
+    return {"type": "final", "note": why}
+
+
+def target(view: Mapping[str, Any]) -> str:
+    """The test the diagnosis is about, as the contract's settings say."""
+    tools = view.get("tools", {})
+    for tool in ("try_change", "trace_test"):
+        found = tools.get(tool, {}).get("settings", {}).get("target")
+        if isinstance(found, str):
+            return found
+    return ""
+
+
+def conclude(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """Nothing is missing: ask to stop."""
+    return None if view.get("missing") else _final("every criterion is met")
+
+
+def trace(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """See what the failing test executes, and which functions are suspect."""
+    if memory.traced:
+        return None
+    memory.traced = True
+    return _action(
+        "trace_test", "trace: which code does the failing test run, and the passing ones not?", test=target(view)
+    )
+
+
+def read(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """Read the file of the next change before trying it: a span that was not read supports nothing."""
+    flip = memory.next_flip()
+    for edit in flip["edits"] if flip else []:
+        if edit["path"] not in memory.read:
+            memory.read.add(edit["path"])
+            return _action("read_file", f"read: {flip_words(flip)} turned the test green once", path=edit["path"])
+    return None
+
+
+def confirm(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """Put the best change through the whole protocol."""
+    flip = memory.next_flip()
+    if flip is None:
+        return None
+    memory.tried[key(flip["edits"])] = "asked"
+    return _action("try_change", f"confirm: {flip_words(flip)}", target=target(view), edits=flip["edits"])
+
+
+def search(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """Look for changes that turn the test green; wider the second time."""
+    if "search_changes" not in view.get("tools", {}) or memory.searches >= len(SEARCHES):
+        return None
+    most = SEARCHES[memory.searches]
+    memory.searches += 1
+    return _action(
+        "search_changes", f"search: up to {most} small changes of the suspects", test=target(view), most=most
+    )
+
+
+def flip_words(flip: Mapping[str, Any] | None) -> str:
+    """A change in a few words."""
+    return f"{flip.get('function', '?')}: {flip.get('note') or flip.get('operator', '')}" if flip else ""
+
+
+STAGES: tuple[Stage, ...] = (conclude, trace, read, confirm, search)

@@ -1,0 +1,296 @@
+"""``try_change``: one proposed change, in throw-away copies only, under the whole protocol of confirmation.
+
+The tool reports what was run and what follows from it. Whether that makes a fact is judged elsewhere, from the stored
+record of the runs, by the same pure functions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rootproof import contract, pattern
+from rootproof.canonical import Json, digest
+from rootproof.contract import file_of
+from rootproof.errors import NotRunnable
+from rootproof.experiments.baseline import Baseline, measure
+from rootproof.experiments.change import Edit, Refused, decoded, diff_text, split_lines
+from rootproof.experiments.cold import Cold, Meter, Site, guard_files
+from rootproof.experiments.confirm import confirm
+from rootproof.experiments.controls import pairs_needed
+from rootproof.experiments.matter import Matter
+from rootproof.experiments.record import Confirmation, to_data
+from rootproof.experiments.reduce import apply_all
+from rootproof.experiments.verdict import ANSWERS, Verdict, judge, lasting
+from rootproof.runners.interface import Runner
+from rootproof.sandbox.interface import Limits, Sandbox
+from rootproof.scope import Scope
+from rootproof.tools.interface import Declined, Field, Observation, Record, Request, Result, Spend, ToolSpec
+
+RECORD = "confirmation.json"
+MAX_DIFF = 6_000
+MAX_EDITS = 24
+
+SPEC = ToolSpec(
+    name="try_change",
+    version="1",
+    doc=(
+        "Try a change of source text in throw-away copies: does it make the failing test pass for a good reason? "
+        "Verdict: supported (with grade), refuted, masked (with the rule broken) or inconclusive (with the reason)."
+    ),
+    fields=(
+        Field(
+            "edits",
+            "list",
+            "lines start to end of path are replaced by text; end = start - 1 inserts before start; empty text deletes",
+            least=1,
+            most=MAX_EDITS,
+            items={"path": "path", "start": "integer", "end": "integer", "text": "text"},
+        ),
+        Field("target", "name", "the failing test it should explain", required=False, of="tests", most=1000),
+        Field("why", "text", "what the change is meant to show; never evidence", required=False, least=0, most=500),
+    ),
+    settings=(
+        Field("target", "text", "the failing test where a request names none", most=1000),
+        Field("runner", "choice", "which test runner", choices=("auto", "pytest", "unittest", "vitest", "node_test")),
+        Field("timeout_seconds", "integer", "longest time of one run", least=1, most=3600),
+        Field("memory_mb", "integer", "most memory of one run", least=64, most=65536),
+    ),
+    results=(
+        Result("target", "text", "the failing test", required=True),
+        Result("verdict", "text", "what follows from the runs", required=True, choices=ANSWERS),
+        Result("grade", "text", "A or B where it is supported, else empty", required=True, choices=("A", "B", "")),
+        Result("rule", "text", "stable name of the rule that decided", required=True),
+        Result("reason", "text", "why, in one line", required=True),
+        Result("kind", "text", "kind of conclusion", required=True),
+        Result("subject", "text", "digest of target, signature, tree, reduced change and spans", required=True),
+        Result("signature", "text", "the target's failure, without what varies by itself"),
+        Result("change", "list", "the reduced change: path, start, end, text"),
+        Result("diff", "text", "the reduced change as a unified diff"),
+        Result("spans", "list", "path, first and last line and function of each place of the subject"),
+        Result(
+            "place", "text", "the functions of the subject, or the statements outside functions; empty if not supported"
+        ),
+        Result("width", "text", "narrow, wide or too_wide"),
+        Result("executed", "flag", "whether the edited places run in the unchanged target; null: not checked"),
+        Result("pairs", "object", "interleaved cold pairs: needed, failed unchanged, passed changed"),
+        Result("neighbours", "object", "kept, broken, dropped"),
+        Result("controls", "object", "outcome of each control"),
+        Result("unmade", "list", "checks that could not be made here"),
+        Result("runs", "integer", "test processes of this confirmation, those of the baseline included"),
+        Result("tries", "integer", "interventions this request counts for", required=True),
+        Result("containment", "text", "level the runs were at", required=True),
+    ),
+    reaches=("files", "processes"),
+    echoes=("target",),
+    repeatable=True,
+    checks=True,
+    records=(
+        Record("supported_in", "place", about=("subject",), unless=""),
+        Record("supported_grade", "grade", about=("subject",), unless=""),
+        Record("change_verdicts", "verdict", "append", about=("subject", "rule")),
+    ),
+    test_runs=1,
+)
+
+
+@dataclass
+class TryChange:
+    """Confirms changes of one root through one runner and one sandbox. The repository itself is only read."""
+
+    scope: Scope
+    runner: Runner
+    sandbox: Sandbox
+    settings: Mapping[str, Json]
+    interpreter: Path | None = None
+    spec: ToolSpec = SPEC
+    _bases: dict[tuple[str, str], Baseline] = field(default_factory=dict)
+    """Reproductions and traces by target and tree digest: made once a run."""
+
+    def run(self, request: Request) -> Observation | Declined:
+        target = str(request.input.get("target") or self.settings.get("target") or "")
+        if not target:
+            return Declined("no target is named", "name the failing test that the change should explain")
+        edits = self._edits(request)
+        if isinstance(edits, Declined):
+            return edits
+        try:
+            site = self._site(target)
+        except NotRunnable as error:
+            return Declined(f"{error}", error.remedy)
+        began = time.monotonic()
+        meter = Meter(request.seconds, request.cpu_seconds, request.test_runs)
+        record, sources = self._confirm(Cold(site, meter), target, edits, request.prior_tries + 1)
+        spent = Spend(time.monotonic() - began, meter.spent_cpu, meter.runs)
+        return observation(record, sources, judge(record, sources), spent)
+
+    def _confirm(
+        self, cold: Cold, target: str, edits: tuple[Edit, ...], tries: int
+    ) -> tuple[Confirmation, dict[str, bytes]]:
+        tree = digest(self.scope.manifest())
+        base = self._bases.get((target, tree))
+        if base is None:
+            base = measure(cold, target, tree, covered=target.split("::", 1)[0].endswith(".py"))
+            self._bases[target, tree] = base
+        return confirm(cold.site, cold, base, edits, tries)
+
+    def _site(self, target: str) -> Site:
+        """
+        Raises:
+            NotRunnable: nothing here can run the target.
+        """
+        root, hidden = self.scope.root, self.scope.secrets()
+        project = replace(self.runner.project(root, file_of(target), self.interpreter), hidden=hidden)
+        files = tuple(self.scope.files())
+        tests = test_files(self.scope.terms, files, target)
+        seconds, memory = self.settings.get("timeout_seconds"), self.settings.get("memory_mb")
+        limit = float(seconds) if isinstance(seconds, int) else 60.0
+        limits = Limits(seconds=limit, cpu_seconds=2 * limit, memory_mb=memory if isinstance(memory, int) else 2048)
+        return Site(root, project, self.runner, self.sandbox, tests, limits, guard_files(root, files, tests))
+
+    def _edits(self, request: Request) -> tuple[Edit, ...] | Declined:
+        """The requested edits against the files as they are now."""
+        asked = request.input["edits"]
+        assert isinstance(asked, list)
+        made: list[Edit] = []
+        for number, item in enumerate(asked):
+            assert isinstance(item, dict)
+            place = request.paths.get(f"edits[{number}].path")
+            path, text = str(item["path"]), str(item["text"])
+            start, end = item["start"], item["end"]
+            assert type(start) is int and type(end) is int
+            try:
+                data = self.scope.read(place) if place is not None else b""
+            except OSError:
+                return Declined(f"edits[{number}]: {path} cannot be read", "name a file that exists")
+            lines = split_lines(decoded(data))
+            if not (1 <= start <= len(lines) + 1 and start - 1 <= end <= len(lines)):
+                return Declined(
+                    f"edits[{number}]: {path} has {len(lines)} lines; {start} to {end} is not among them",
+                    "lines are numbered from 1; end = start - 1 inserts before start",
+                )
+            made.append(Edit(path, start, end, "".join(lines[start - 1 : end]), _ended(text), "free"))
+        return _fitting(tuple(made), {e.file: b"" for e in made}) or tuple(made)
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _fitting(edits: tuple[Edit, ...], files: Mapping[str, bytes]) -> Declined | None:
+    for file in files:
+        group = sorted((e for e in edits if e.file == file), key=lambda e: (e.first, e.last))
+        for one, other in zip(group, group[1:], strict=False):
+            if other.first <= one.last or (other.first, other.last) == (one.first, one.last):
+                return Declined(f"two edits of {file} overlap near line {other.first}", "make them one edit")
+    return None
+
+
+def test_files(terms: contract.Scope, files: tuple[str, ...], target: str) -> tuple[str, ...]:
+    """Of the files in scope those that the contract lists as tests; the target's own first."""
+    own = file_of(target)
+    listed = {file_of(entry) for entry in terms.tests}
+    globs = [entry for entry in listed if pattern.is_glob(entry)]
+    found = [f for f in files if f in listed or (any(pattern.matches(g, f) for g in globs) and _is_test(f))]
+    return tuple(dict.fromkeys((own, *found)))
+
+
+test_files.__test__ = False  # type: ignore[attr-defined]
+
+
+def _is_test(path: str) -> bool:
+    name = path.rsplit("/", 1)[-1]
+    return not name.endswith(".py") or name.startswith("test") or name.endswith("_test.py")
+
+
+def observation(record: Confirmation, sources: Mapping[str, bytes], verdict: Verdict, spent: Spend) -> Observation:
+    """The tool's report: the fields that follow from the record, and the record itself beside its sources."""
+    fields = derived_fields(record, sources, verdict)
+    return Observation(
+        fields,
+        _excerpt(fields),
+        attachments={RECORD: to_data(record), **sources},
+        conditions={"containment": record.level, "tree": record.tree, "change": fields["subject"]},  # type: ignore[dict-item]
+        reads=dict(record.files),
+        spent=spent,
+    )
+
+
+def derived_fields(record: Confirmation, sources: Mapping[str, bytes], verdict: Verdict) -> dict[str, object]:
+    """Every result field, from the record alone: whoever has record and sources can make them again."""
+    matter = Matter(record, sources)
+    supported = verdict.answer == "supported"
+    known = bool(matter.new)
+    return {
+        "target": record.target,
+        "verdict": verdict.answer,
+        "grade": verdict.grade,
+        "rule": verdict.rule,
+        "reason": verdict.reason[:1000],
+        "kind": record.kind,
+        "subject": matter.subject,
+        "signature": record.signature[:800],
+        "change": [{"path": e.file, "start": e.first, "end": e.last, "text": e.new[:4000]} for e in matter.edits],
+        "diff": _diff(matter)[:MAX_DIFF],
+        "spans": [{"path": s.path, "first": s.first, "last": s.last, "function": s.function} for s in matter.spans],
+        "place": "; ".join(matter.functions)[:1000] if supported else "",
+        "width": matter.shape.width if known else "",
+        "executed": None if not record.covered else any(t.variant == "changed" for t in record.traces),
+        "pairs": _pairs(record),
+        "neighbours": _neighbours(record),
+        "controls": _controls(record),
+        "unmade": [f"{check}: {why}" for check, why in record.unmade],
+        "runs": len(record.runs),
+        "tries": 1,
+        "containment": record.level,
+    }
+
+
+def _diff(matter: Matter) -> str:
+    changed = apply_all(matter.edits, matter.sources) if matter.new else Refused("")
+    if isinstance(changed, Refused):
+        return ""
+    return "".join(diff_text(f, decoded(matter.sources[f]), decoded(data)) for f, data in changed.items())
+
+
+def _pairs(record: Confirmation) -> dict[str, int]:
+    runs = record.of("pair")
+    return {
+        "needed": pairs_needed(record.tries),
+        "failed_unchanged": sum(r.variant == "unchanged" and r.failed(record.target, record.signature) for r in runs),
+        "passed_changed": sum(r.variant == "changed" and r.passed(record.target) for r in runs),
+    }
+
+
+def _neighbours(record: Confirmation) -> dict[str, object]:
+    before, after = record.of("neighbours", "unchanged"), record.of("neighbours", "changed")
+    if not before or not after:
+        return {"chosen": len(record.neighbours)}
+    counted = [test for test in lasting(record) if before[0].passed(test)]
+    broken = [test for test in counted if not after[-1].passed(test)]
+    dropped = [f"{test}: {why}" for test, why in record.dropped]
+    return {"kept": len(counted) - len(broken), "broken": broken[:20], "dropped": dropped[:20]}
+
+
+def _controls(record: Confirmation) -> dict[str, str]:
+    found = {"inert": "", "assertion": "", "renamed": ""}
+    for name in found:
+        runs = record.of(name)
+        found[name] = ", ".join(o.status for o in runs[0].outcomes) if runs else "not run"
+    for number, place in enumerate(record.places):
+        runs = record.of("place", f"place:{number}")
+        found[f"place {place.function}"] = runs[0].session if runs else "not run"
+    return found
+
+
+def _excerpt(fields: Mapping[str, object]) -> str:
+    grade = f", grade {fields['grade']}" if fields["grade"] else ""
+    lines = [
+        f"{fields['verdict']}{grade}: {fields['rule']}: {fields['reason']}",
+        f"target {fields['target']}: {fields['signature']}",
+        f"pairs {fields['pairs']}, neighbours {fields['neighbours']}, controls {fields['controls']}",
+        str(fields["diff"]),
+    ]
+    return "\n".join(lines)

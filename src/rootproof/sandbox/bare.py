@@ -21,7 +21,7 @@ from rootproof.sandbox.copy import throw_away
 from rootproof.sandbox.environment import environment
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
 from rootproof.sandbox.process import Ending, Streams, carry_out
-from rootproof.sandbox.program import start
+from rootproof.sandbox.program import Program
 from rootproof.sandbox.rlimits import rlimits
 from rootproof.sandbox.watch import DescendantProcesses, Watch
 
@@ -135,9 +135,10 @@ class _BareLaunch:
             "status": streams.status.write,
             "control": self._control,
         }
-        popen = start("supervise", spec, (streams.stdout.write, streams.stderr.write), passed)
+        program = Program("supervise", (streams.stdout.write, streams.stderr.write), passed)
+        program.describe(spec)
         self._shut(self._control)
-        return popen
+        return program.popen
 
     def _moved_environment(self) -> Mapping[str, str]:
         return {

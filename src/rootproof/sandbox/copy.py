@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -126,17 +127,42 @@ def copy_tree(source: Path, target: Path, hidden: Collection[str]) -> None:
                     if not is_virtual_environment(entry.path):
                         ahead.append((Path(entry.path), new / entry.name, path + "/"))
                 else:
-                    _copy_entry(entry, new / entry.name)
+                    _copy_entry(entry, f"{new}/{entry.name}")
     for old, new in reversed(folders):
         shutil.copystat(old, new)
         os.chmod(new, stat.S_IMODE(old.stat().st_mode) | stat.S_IRWXU)
 
 
-def _copy_entry(entry: os.DirEntry[str], target: Path) -> None:
+def _copy_entry(entry: os.DirEntry[str], target: str) -> None:
     if entry.is_symlink():
         os.symlink(os.readlink(entry.path), target)
     elif entry.is_file(follow_symlinks=False):
-        shutil.copy2(entry.path, target, follow_symlinks=False)
+        source = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            _copy_file(source, target)
+        finally:
+            os.close(source)
+
+
+def _copy_file(source: int, target: str) -> None:
+    """Content, mode and times, within the kernel."""
+    found = os.fstat(source)
+    new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        left = found.st_size
+        while left > 0:
+            sent = os.sendfile(new, source, None, left) if sys.platform == "linux" else _by_hand(source, new)
+            if not sent:
+                break
+            left -= sent
+        os.fchmod(new, stat.S_IMODE(found.st_mode))
+        os.utime(new, ns=(found.st_atime_ns, found.st_mtime_ns))
+    finally:
+        os.close(new)
+
+
+def _by_hand(source: int, new: int) -> int:
+    return os.write(new, os.read(source, 1 << 20))
 
 
 def apply_changes(inside: Path, original: Path, changes: Mapping[str, bytes]) -> None:

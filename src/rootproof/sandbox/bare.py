@@ -2,7 +2,8 @@
 
 Files, network and other processes are all there for the command. What is kept: the environment is the allow-list,
 nothing is inherited but the result channel, everything that descends from the command dies with it, and with
-``writable`` or ``changes`` it runs in a copy of the tree.
+``writable`` or ``changes`` it runs in a copy of the tree. Without them it runs in the tree itself, and nothing keeps
+it from writing there: whoever runs a project's code at this level asks for ``writable``.
 """
 
 from __future__ import annotations

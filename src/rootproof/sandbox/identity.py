@@ -33,9 +33,20 @@ def identity(command: Command) -> Identity:
     if os.geteuid() != 0:
         return Identity(os.geteuid(), os.getegid())
     owner = command.root.stat()
-    if owner.st_uid != 0:
+    if owner.st_uid != 0 and _exists("uid", owner.st_uid) and _exists("gid", owner.st_gid):
         return Identity(owner.st_uid, owner.st_gid)
+    if not _exists("uid", NOBODY):
+        return Identity(0, 0)  # root of a small namespace already, an ordinary id outside
     return Identity(NOBODY, NOBODY, mapped=True)
+
+
+def _exists(kind: str, number: int) -> bool:
+    """Whether an id exists in our own user namespace (``/proc/self/uid_map``, see user_namespaces(7))."""
+    try:
+        rows = [line.split() for line in Path(f"/proc/self/{kind}_map").read_text().splitlines()]
+    except OSError:
+        return False
+    return any(int(row[0]) <= number < int(row[0]) + int(row[2]) for row in rows)
 
 
 def unmapped(command: Command) -> Identity:

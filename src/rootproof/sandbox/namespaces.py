@@ -57,7 +57,7 @@ class Namespaces:
 
 
 class _NoMapping(ContainmentUnavailable):
-    """This file system cannot show its files as another user's."""
+    """This file system, or this user, cannot show files as another user's."""
 
 
 def refuse(status: str) -> None:
@@ -68,7 +68,7 @@ def refuse(status: str) -> None:
     """
     for line in status.splitlines():
         word, _, reason = line.partition(" ")
-        if word == "refused" and reason.endswith("idmapped mount: Invalid argument"):
+        if word == "refused" and reason.startswith("idmapped mount"):
             raise _NoMapping(reason)
         if word == "refused":
             raise ContainmentUnavailable(f"namespaces cannot be set up here: {reason}")
@@ -142,7 +142,7 @@ class _Launch:
             "env": plan.env,
             "uid": plan.uid,
             "gid": plan.gid,
-            "switch": os.geteuid() == 0,
+            "switch": plan.uid != os.geteuid(),
             "rlimits": [*rlimits(command.limits), *process_limit(command.limits, plan.uid, _OURS)],
             "filter": self._filter,
             "root": plan.root,

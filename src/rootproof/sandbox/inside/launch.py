@@ -40,6 +40,9 @@ def main(spec_fd: int) -> None:
         os.set_inheritable(fd, False)
     try:
         mapped = _mapped(spec)
+    except OSError as fault:
+        _refuse(spec, OSError(f"idmapped mount: {fault}"))
+    try:
         _enter(spec)
         alive, ours = os.pipe()
         pid = os.fork()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import digest
+from sandbox_ground import digest
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox.copy import copies_folder, sweep, throw_away

@@ -44,7 +44,7 @@ def test_attempt_is_contained_at_the_best_level_here(arena: judge.Arena, best: S
 
 
 def test_suite_covers_every_kind_of_attempt() -> None:
-    assert len(judge.OWN.names()) == len(set(judge.OWN.names())) >= 52
+    assert len(judge.OWN.names()) == len(set(judge.OWN.names())) >= 53
 
 
 def combinations() -> list[tuple[str, str, str, str]]:
@@ -79,8 +79,6 @@ def run_as(user: str, mechanism: str, view: str, suite: str) -> Iterator[dict]:
         env["HOSTILE_SUITE"] = os.environ["HOSTILE_SUITE"]
     words = [python, str(Path(judge.__file__)), mechanism, view, suite]
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=600, cwd="/", **switch)
-    if "ContainmentUnavailable" in done.stderr or "Permission denied" in done.stderr.partition("rootproof")[0]:
-        pytest.skip(f"{mechanism} does not work here as {user}: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr[-2000:]
     for line in done.stdout.splitlines():
         yield json.loads(line)

@@ -24,7 +24,7 @@ from rootproof.sandbox import policy, seccomp, selftest
 from rootproof.sandbox.bare import by_signal
 from rootproof.sandbox.bwrap_world import World
 from rootproof.sandbox.copy import throw_away
-from rootproof.sandbox.identity import NOBODY, unmapped
+from rootproof.sandbox.identity import unmapped
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
 from rootproof.sandbox.process import Ending, Streams, carry_out
 from rootproof.sandbox.rlimits import process_limit, rlimits
@@ -121,6 +121,7 @@ class _Launch:
         self._program = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin") or "bwrap"
         self._command = command
         self._copied = copied
+        self._stranger = self._switch and who.uid != command.root.stat().st_uid
         self._plan = policy.plan(command, who.uid, who.gid, copied=copied is not None)
         self._world = World(self._plan, command, copied, lines)
         self._gate, self._held = os.pipe()
@@ -164,8 +165,8 @@ class _Launch:
         names = {resource.RLIMIT_CORE: "core", resource.RLIMIT_CPU: "cpu", resource.RLIMIT_FSIZE: "fsize"}
         names |= {resource.RLIMIT_NOFILE: "nofile", resource.RLIMIT_NPROC: "nproc"}
         wanted = rlimits(self._command.limits)
-        if self._plan.uid == NOBODY:  # set out here, the limit counts all that the id runs: little, for this one
-            wanted += process_limit(self._command.limits, NOBODY, _OURS)
+        if self._stranger:  # set out here, the limit counts all that the id runs: nothing else, for this one
+            wanted += process_limit(self._command.limits, self._plan.uid, _OURS)
         return ["/usr/bin/prlimit", *(f"--{names[number]}={soft}:{hard}" for number, soft, hard in wanted), "--"]
 
     def _let_go(self, streams: Streams) -> None:

@@ -7,6 +7,7 @@ and a hole in one of the walls is worth less to an ordinary id.
 from __future__ import annotations
 
 import os
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,13 +51,20 @@ def _exists(kind: str, number: int) -> bool:
 
 
 def unmapped(command: Command) -> Identity:
-    """As whom to run the command where every file keeps its owner: nobody only for what everybody can read."""
+    """As whom to run the command where every file keeps its owner: a stranger for what everybody can read."""
     found = identity(command)
     if not found.mapped:
         return found
     if not (command.writable or command.changes) and _readable_for_all(command.root):
-        return Identity(NOBODY, NOBODY)
+        stranger = _stranger()
+        return Identity(stranger, stranger)
     return Identity(0, 0)
+
+
+def _stranger() -> int:
+    """An id that nobody has and no other run: so the kernel's limit on its processes counts those of one run."""
+    number = 1_000_000_000 + secrets.randbelow(1_000_000_000)
+    return number if _exists("uid", number) and _exists("gid", number) else NOBODY
 
 
 def _readable_for_all(root: Path) -> bool:

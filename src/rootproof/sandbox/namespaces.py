@@ -87,12 +87,12 @@ class _Launch:
     """One command under ``inside/launch.py``."""
 
     def __init__(self, command: Command, who: Identity) -> None:
-        filter_lines = seccomp.program()
-        if filter_lines is None or sys.platform != "linux":
+        lines, strict = seccomp.program(segments=True), seccomp.program()
+        if lines is None or strict is None or sys.platform != "linux":
             raise ContainmentUnavailable("no system call filter for this machine; Linux on x86_64 or aarch64 is needed")
         self._command = command
         self._who = who
-        self._filter = filter_lines
+        self._filters = (lines, strict)
         self._plan = policy.plan(command, who.uid, who.gid)
         self._changes = _checked_changes(command)
         self._stack = ExitStack()
@@ -144,7 +144,9 @@ class _Launch:
             "gid": plan.gid,
             "switch": plan.uid != os.geteuid(),
             "rlimits": [*rlimits(command.limits), *process_limit(command.limits, plan.uid, _OURS)],
-            "filter": self._filter,
+            "filter": self._filters[0],
+            "strict_filter": self._filters[1],
+            "segment_bytes": command.limits.scratch_mb << 20,
             "root": plan.root,
             "mode": view.mode,
             "copy": str(self._copied or ""),

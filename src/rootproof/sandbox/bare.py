@@ -12,13 +12,12 @@ import os
 import secrets
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from rootproof.errors import ContainmentUnavailable
-from rootproof.sandbox.copy import throw_away
+from rootproof.sandbox.copy import owned_folder, throw_away
 from rootproof.sandbox.environment import environment
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
 from rootproof.sandbox.process import Ending, Streams, carry_out
@@ -50,7 +49,7 @@ class Bare:
     def run(self, command: Command) -> Completed:
         """Run one command; see :class:`rootproof.sandbox.interface.Sandbox`."""
         with ExitStack() as stack:
-            scratch = Path(stack.enter_context(scratch_folder()))
+            scratch = stack.enter_context(owned_folder())
             copied = None
             if command.writable or command.changes:
                 copied = stack.enter_context(throw_away(command.root, command.changes, command.hidden))
@@ -60,11 +59,6 @@ class Bare:
             except OSError as fault:
                 raise ContainmentUnavailable(f"cannot start a supervisor: {fault}") from fault
             return completed(ending, self.name, self.level, copied)
-
-
-def scratch_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for home and temporary files of one command; a context manager that gives its name."""
-    return tempfile.TemporaryDirectory(prefix="rootproof-", ignore_cleanup_errors=True)
 
 
 def completed(ending: Ending, mechanism: str, level: Level, root_inside: Path | None) -> Completed:

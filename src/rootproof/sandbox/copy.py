@@ -21,7 +21,7 @@ from pathlib import Path
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox.caches import CACHE_NAMES, is_cache, is_virtual_environment
 
-__all__ = ["CACHE_NAMES", "copies_folder", "sweep", "throw_away"]
+__all__ = ["CACHE_NAMES", "copies_folder", "owned_folder", "sweep", "throw_away"]
 
 
 @contextmanager
@@ -33,22 +33,32 @@ def throw_away(root: Path, changes: Mapping[str, bytes], hidden: Collection[str]
     Raises:
         ContainmentUnavailable: the copy cannot be made (no space, a path that leaves the tree).
     """
+    with owned_folder() as place:
+        inside = place / (root.name or "root")
+        try:
+            copy_tree(root, inside, hidden)
+            apply_changes(inside, root, changes)
+        except OSError as fault:
+            raise ContainmentUnavailable(f"cannot copy {root}: {fault}") from fault
+        yield inside
+
+
+@contextmanager
+def owned_folder() -> Iterator[Path]:
+    """An empty private folder, removed at the end; if we are killed, the next who asks for one removes it.
+
+    Raises:
+        ContainmentUnavailable: there is no place for it.
+    """
     folder = copies_folder()
     sweep(folder)
     place = folder / f"{_owner()}-{secrets.token_hex(8)}"
     try:
         place.mkdir(mode=0o700)
-        inside = place / (root.name or "root")
-        copy_tree(root, inside, hidden)
-        apply_changes(inside, root, changes)
     except OSError as fault:
-        remove(place)
-        raise ContainmentUnavailable(f"cannot copy {root}: {fault}") from fault
-    except BaseException:
-        remove(place)
-        raise
+        raise ContainmentUnavailable(f"cannot make a folder in {folder}: {fault}") from fault
     try:
-        yield inside
+        yield place
     finally:
         remove(place)
 
@@ -60,8 +70,11 @@ def copies_folder() -> Path:
         ContainmentUnavailable: something else has that name.
     """
     folder = Path(tempfile.gettempdir()).resolve() / f"rootproof-copies-{os.geteuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as fault:
+        raise ContainmentUnavailable(f"no place for throw-away copies: {fault}", "set TMPDIR to a folder") from fault
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
         raise ContainmentUnavailable(f"{folder} is not a private folder of this user", f"remove {folder}")
     return folder

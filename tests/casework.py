@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from rootproof import canonical
+from rootproof.case import Case
 from rootproof.contract import Contract, read_document
-from rootproof.controller import Case, investigate
+from rootproof.controller import investigate
 from rootproof.event import Began, Event
 from rootproof.ledger.interface import Entry, Stored
 from rootproof.ledger.sqlite import SqliteStore
@@ -109,7 +110,7 @@ def contract(**parts: Any) -> Contract:
 
 @dataclass
 class Scripted:
-    """Says the messages one after another, then asks to stop until the run ends."""
+    """Says the messages one after another, then asks to stop."""
 
     says: Sequence[Say]
     views: list[str] = field(default_factory=list)
@@ -158,7 +159,12 @@ def play(
     tools: Mapping[str, Tool] | None = None,
     secrets: tuple[str, ...] = (),
 ) -> Played:
-    """Run the messages through ``investigate``; ``tools`` are added to, or stand for, the real ones."""
+    """Run the messages, then one ``final``, through ``investigate``; no more steps are given than that.
+
+    ``tools`` are added to the real ones, or stand for them.
+    """
+    steps = min(terms.budget.max_steps, len(says) + 1)
+    terms = terms.model_copy(update={"budget": terms.budget.model_copy(update={"max_steps": steps})})
     scope = Scope(repo.root, terms.scope)
     real = {name: MAKERS[name](scope, settings) for name, settings in terms.tools.items() if name in MAKERS}
     used = {**real, **(tools or {})}

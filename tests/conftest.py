@@ -1,8 +1,54 @@
-"""Puts the folder of the shared test modules (``casework``) on the import path."""
+"""For all tests: the folder of the shared test modules (``casework``) on the import path, and skips that cannot hide.
+
+A skip is counted and named at the end of a run. Where ``ROOTPROOF_NO_SKIP`` is 1 it is a failure: a machine that
+promises every runtime must have them all.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+NO_SKIP = os.environ.get("ROOTPROOF_NO_SKIP") == "1"
+
+
+def _reason(report: Any) -> str:
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return said.removeprefix("Skipped: ")
+
+
+def _refuse_skip(report: Any) -> None:
+    if NO_SKIP and report.skipped and not hasattr(report, "wasxfail"):
+        reason = _reason(report)
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid} was skipped where no skip is allowed: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    if not skipped:
+        return
+    terminalreporter.section(f"skipped: {len(skipped)}, because something they need is not here")
+    for report in skipped:
+        terminalreporter.write_line(f"{report.nodeid}: {_reason(report)}")

@@ -10,16 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, completion, contract_file, evidence, recording, view
+from rootproof import canonical, completion, contract_file, evidence, proposers, recording, view
+from rootproof.case import Case
 from rootproof.contract import Contract as Document
-from rootproof.contract import file_of, read_document
+from rootproof.contract import Policy, file_of, read_document
 from rootproof.contract_file import Loaded
-from rootproof.controller import Case, investigate
+from rootproof.controller import investigate
 from rootproof.errors import (
     ContainmentUnavailable,
     LedgerDamaged,
-    MissingExtra,
-    ModelError,
     NotRunnable,
     ResumeRefused,
     UsageError,
@@ -56,13 +55,27 @@ class Options:
     root: Path | None = None
     """Where the repository lies, if not where the contract or the run says."""
     listeners: tuple[Listener, ...] = ()
+    record: Path | None = None
+    """File that the model's traffic is appended to."""
+    suggest: bool = False
+    """List concrete admissible requests in the view. Marked in the ledger."""
+    notify: Callable[[str], None] | None = None
+    """Told, before the first model call, what leaves the machine."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Tools that stand in for those of the same name, such as simulated ones."""
 
 
 def catalog() -> dict[str, ToolSpec]:
     """The tools of this installation, by name."""
-    from rootproof.tools import list_files, read_file, run_test, search_changes, search_code, trace_test, try_change
+    from rootproof.tools import (
+        list_files,
+        read_file,
+        run_test,
+        search_changes,
+        search_code,
+        trace_test,
+        try_change,
+    )
 
     specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change)
     return {tool.SPEC.name: tool.SPEC for tool in specs}
@@ -150,6 +163,7 @@ def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer
             rules=RULES,
             tools={name: tool.spec.version for name, tool in case.tools.items()},
             model=case.model.name,
+            prompt=proposers.prompt(case.model),
             root=str(case.scope.root),
             containment=_level(case),
         )
@@ -205,6 +219,9 @@ def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) 
     from rootproof.ledger.heartbeat import heartbeat
 
     watched = Watched(ledger, options.listeners)
+    leaves = proposers.notice(case.model)
+    if leaves and options.notify:
+        options.notify(leaves)
     try:
         with heartbeat(ledger):
             watched.append(watched.replay(), first)
@@ -237,13 +254,15 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     """
     if not root.is_dir():
         raise UsageError(f"the repository is not at {root}", "name its folder with --root")
+    model = proposers.open_model(options.model, options.record, options.suggest)
+    proposers.check_limit(model, contract)
     scope = Scope(root, contract.scope)
     shop = _Workshop(contract, scope, options)
     tools = {name: options.tools.get(name) or shop.tool(name) for name in contract.tools}
     specs = [tool.spec for tool in tools.values()]
     return Case(
         contract=contract,
-        model=_model(options.model),
+        model=model,
         tools=tools,
         scope=scope,
         frame=view.frame(contract, specs),
@@ -279,10 +298,13 @@ class _Workshop:
         if name in searching:
             return searching[name](self.engine, settings)
         if name == "try_change":
-            from rootproof.tools.try_change import TryChange
-
-            return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
+            return self._try_change(settings)
         return self._run_test(settings)
+
+    def _try_change(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.try_change import TryChange
+
+        return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
 
     def _run_test(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.run_test import RunTest
@@ -304,7 +326,7 @@ class _Workshop:
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return choose_sandbox(self.contract, self.scope.root, self.options)
+        return choose_sandbox(self.contract.policy, self.scope.root, self.options)
 
     @cached_property
     def hidden(self) -> tuple[str, ...]:
@@ -343,7 +365,7 @@ def choose_runner(name: str, root: Path) -> Runner:
     raise NotRunnable("no test runner fits this repository", f"name one with --runner: {', '.join(known)}")
 
 
-def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
+def choose_sandbox(policy: Policy, root: Path, options: Options) -> Sandbox:
     """The strongest containment that works here, or none where the user said so by both flags.
 
     Raises:
@@ -360,36 +382,7 @@ def choose_sandbox(contract: Document, root: Path, options: Options) -> Sandbox:
         return Bare()
     from rootproof.sandbox.choose import strongest
 
-    return strongest(contract.policy.containment, root)
-
-
-def _model(named: str | Model) -> Model:
-    if not isinstance(named, str):
-        return named
-    from rootproof.models import choose
-
-    choice = choose.parse(named)
-    if choice.kind == "scripted":
-        from rootproof.models import scripted
-
-        return scripted.from_file(Path(choice.argument))
-    if choice.kind == "command":
-        from rootproof.models import command
-
-        return command.from_line(choice.argument)
-    if choice.kind == "detective":
-        from rootproof.models.detective.policy import Detective
-
-        return Detective()
-    if choice.kind == "human":
-        from rootproof.models.human import Human
-
-        return Human()
-    raise _not_here(choice.kind)
-
-
-def _not_here(kind: str) -> ModelError:
-    return MissingExtra(f"the model {kind}", "models")  # type: ignore[return-value]
+    return strongest(policy.containment, root)
 
 
 def _level(case: Case) -> str:

@@ -72,13 +72,16 @@ def _tools(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -> No
                 f"leave the tool out, or take {effect!r} out of scope.excluded",
             )
         if spec.effect == "side_effect":
-            for key, value in vars(spec.side).items():
-                if not value:
-                    found.fault(
-                        f"tools.{name}",
-                        f"it has a side effect and declares no {key}",
-                        "such a tool needs idempotency key, approval rule and compensation",
-                    )
+            _side_effect(spec, found)
+
+
+def _side_effect(spec: ToolSpec, found: Findings) -> None:
+    for key in (key for key, value in vars(spec.side).items() if not value):
+        found.fault(
+            f"tools.{spec.name}",
+            f"it has a side effect and declares no {key}",
+            "such a tool needs idempotency key, approval rule and compensation",
+        )
 
 
 def _setting(spec: ToolSpec, key: str, value: object, found: Findings) -> None:
@@ -113,7 +116,7 @@ def _item(parts: Parts, catalog: Mapping[str, ToolSpec], number: int, item: Evid
         found.fault(f"{place}.tool", f"the tool {item.tool!r} is not allowed in [tools]", near(item.tool, known))
         return
     for key, value in item.where.items():
-        _where(parts, spec, f"{place}.where.{key}", key, value, found)
+        _where(parts, spec, place, (key, value), found)
     names = {result.name: result for result in spec.results}
     for key, value in item.expect.items():
         _expect(names, f"{place}.expect.{key}", key, value, found)
@@ -132,7 +135,9 @@ def _item(parts: Parts, catalog: Mapping[str, ToolSpec], number: int, item: Evid
         found.fault(place, "it expects nothing: every observation would be evidence", "add expect or capture")
 
 
-def _where(parts: Parts, spec: ToolSpec, place: str, key: str, value: Value, found: Findings) -> None:
+def _where(parts: Parts, spec: ToolSpec, item: str, pair: tuple[str, Value], found: Findings) -> None:
+    key, value = pair
+    place = f"{item}.where.{key}"
     declared = spec.field(key)
     if declared is None:
         found.fault(place, f"{spec.name} has no input field {key!r}", near(key, (f.name for f in spec.fields)))

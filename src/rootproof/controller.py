@@ -5,33 +5,12 @@ It knows no provider, no tool and no kind of question: only nouns, rules, the gr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from rootproof import completion, evidence, protocol, turn
-from rootproof.contract import Contract
+from rootproof import completion, protocol, turn
+from rootproof.case import Case
 from rootproof.errors import ModelUnavailable
 from rootproof.event import Interrupted, Observed, Replied, Started, Stopped
 from rootproof.ledger.interface import Entry, Ledger
-from rootproof.models.interface import Model
-from rootproof.scope import Scope
 from rootproof.state import State
-from rootproof.tools.interface import Tool
-from rootproof.view import Frame
-
-
-@dataclass(frozen=True)
-class Case:
-    """Everything one investigation needs besides its ledger."""
-
-    contract: Contract
-    model: Model
-    tools: Mapping[str, Tool]
-    scope: Scope
-    frame: Frame
-    checks: Mapping[str, evidence.Check] = field(default_factory=dict)
-    secrets: tuple[str, ...] = ()
-    """Values that are masked at capture, before anything is stored."""
 
 
 def investigate(case: Case, ledger: Ledger) -> State:

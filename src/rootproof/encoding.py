@@ -23,7 +23,8 @@ _UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?\r?$")
-_PLAIN = b"\\x41\\u0041+AGE-~~~{" + bytes(range(32, 127)) + b"\n"
+_PLAIN = bytes(range(32, 127)) + b"\n"
+_OWN_ESCAPES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7", "hz")
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,13 @@ def known(name: str) -> str:
     lines are; they are not known here.
     """
     try:
-        codec = codecs.lookup(name)
-        plain = _PLAIN.decode(codec.name)
+        codec = codecs.lookup(name).name
+        if codec.replace("_", "-").startswith(_OWN_ESCAPES):
+            return ""
+        plain = _PLAIN.decode(codec)
     except (LookupError, ValueError):
         return ""
-    return codec.name if plain == _PLAIN.decode("ascii") else ""
+    return codec if plain == _PLAIN.decode("ascii") else ""
 
 
 def _coding_line(data: bytes) -> str:

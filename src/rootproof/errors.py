@@ -80,6 +80,7 @@ class MissingExtra(UsageError):
     """A part that lives in an optional extra is not installed."""
 
     code = "missing_extra"
+    remedy = "pip install 'rootproof[EXTRA]' with the extra that is named"
 
     def __init__(self, part: str, extra: str) -> None:
         super().__init__(f"{part} needs the extra '{extra}'", f"pip install 'rootproof[{extra}]'")

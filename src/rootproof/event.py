@@ -20,6 +20,8 @@ class Usage(Noun):
     cpu_seconds: float = 0.0
     test_runs: int = 0
     model_tokens: int = 0
+    cost: float = 0.0
+    """US dollars of model calls, where prices are known."""
 
 
 class Began(Noun):

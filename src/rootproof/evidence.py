@@ -17,7 +17,7 @@ from rootproof.event import Checked, Observed
 from rootproof.fact import Fact, Scalar, Source
 from rootproof.state import State
 from rootproof.text import line_of
-from rootproof.tools.interface import ToolSpec
+from rootproof.tools.interface import Result, ToolSpec
 
 OPERATORS = ("_min", "_max", "_not", "_contains")
 POSSIBLY_CONTAINMENT = "possibly_containment"
@@ -56,20 +56,25 @@ def unsound(spec: ToolSpec, request: Mapping[str, object], observed: Observed) -
         if name in request and fields.get(name) != request[name]:
             return f"it is about {name} {str(fields.get(name))[:80]!r}, asked was {str(request[name])[:80]!r}"
     for result in spec.results:
-        if result.name not in fields:
-            if result.required:
-                return f"it has no {result.name}"
-            continue
-        value = fields[result.name]
-        if not _is(result.kind, value):
-            return f"{result.name} must be of kind {result.kind}, found {_shown(value)}"
-        if result.choices and value is not None and value not in result.choices:
-            return f"{result.name} must be one of {', '.join(result.choices)}, found {_shown(value)}"
+        problem = _misshapen(result, fields, crashed=observed.cut == "crashed")
+        if problem:
+            return problem
     for name in fields:
         if spec.result(name) is None:
             return f"it has a field {name[:40]!r} that {spec.name} does not declare"
     if observed.cut and fields.get("status") in ("passed", "failed"):
         return f"it was cut ({observed.cut}) and yet claims to have {fields['status']}"
+    return ""
+
+
+def _misshapen(result: Result, fields: Mapping[str, object], *, crashed: bool) -> str:
+    if result.name not in fields:
+        return f"it has no {result.name}" if result.required and not crashed else ""
+    value = fields[result.name]
+    if not _is(result.kind, value):
+        return f"{result.name} must be of kind {result.kind}, found {_shown(value)}"
+    if result.choices and value is not None and value not in result.choices:
+        return f"{result.name} must be one of {', '.join(result.choices)}, found {_shown(value)}"
     return ""
 
 
@@ -241,7 +246,9 @@ def _facts_of(item: EvidenceItem, state: State, seen: Seen, about: str) -> Itera
 
 def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str, str | None]]]:
     """Matches over the whole stored files, outside comments where a grammar exists."""
-    for path, digest in seen.observed.reads.items() if item.capture else ():
+    if not item.capture:
+        return
+    for path, digest in seen.observed.reads.items():
         data = seen.attachments.get(path)
         if data is None:
             continue
@@ -252,6 +259,8 @@ def _matches(item: EvidenceItem, seen: Seen) -> Iterator[tuple[Source, dict[str,
 
 
 def _records(spec: ToolSpec, state: State, seen: Seen) -> Iterator[Fact]:
+    if any(result.required and result.name not in seen.observed.fields for result in spec.results):
+        return  # it crashed before there was a result
     for record in spec.records:
         value = seen.observed.fields.get(record.value)
         if value is None or value == record.unless or not isinstance(value, str | int | float | bool):

@@ -6,7 +6,7 @@ Scope comes before shape: a request for something forbidden is blocked even if i
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rootproof import canonical
@@ -83,11 +83,15 @@ def named_values(spec: ToolSpec, given: Mapping[str, Json]) -> Iterator[tuple[Fi
         if field.kind in ("path", "name"):
             yield field, field.name, value
         elif field.kind == "list" and isinstance(value, list):
-            for key in (key for key, kind in field.items.items() if kind == "path"):
-                inner = Field(key, "path", field.doc)
-                for number, item in enumerate(value):
-                    if isinstance(item, dict):
-                        yield inner, f"{field.name}[{number}].{key}", item.get(key)
+            yield from _paths_inside(field, value)
+
+
+def _paths_inside(field: Field, values: Sequence[Json]) -> Iterator[tuple[Field, str, Json]]:
+    for key in (key for key, kind in field.items.items() if kind == "path"):
+        inner = Field(key, "path", field.doc)
+        for number, item in enumerate(values):
+            if isinstance(item, dict):
+                yield inner, f"{field.name}[{number}].{key}", item.get(key)
 
 
 def _out_of_scope(contract: Contract, field: Field, value: Json, place: Place | None) -> Denied | None:

@@ -60,7 +60,7 @@ def mask(value: Json, secrets: Sequence[str]) -> Json:
     """The same value with every known secret replaced by a mark that says so."""
     if isinstance(value, str):
         for secret in secrets:
-            value = value.replace(secret, MASK)
+            value = value.replace(secret, _mark(secret))
         return whole(value)
     if isinstance(value, Mapping):
         return {whole(key): mask(item, secrets) for key, item in value.items()}
@@ -70,9 +70,16 @@ def mask(value: Json, secrets: Sequence[str]) -> Json:
 
 
 def mask_bytes(data: bytes, secrets: Sequence[str]) -> bytes:
+    """The same for bytes, in the encodings in which they may hold a secret; lines stay the lines they are."""
     for secret in secrets:
-        data = data.replace(secret.encode("utf-8", "surrogateescape"), MASK.encode())
+        data = data.replace(secret.encode("utf-8", "surrogateescape"), _mark(secret).encode())
+        for wide in ("utf-16-le", "utf-16-be"):
+            data = data.replace(secret.encode(wide, "surrogatepass"), _mark(secret).encode(wide))
     return data
+
+
+def _mark(secret: str) -> str:
+    return MASK + "\n" * secret.count("\n")
 
 
 def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:

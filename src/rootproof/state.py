@@ -114,6 +114,7 @@ def add(one: Usage, other: Usage) -> Usage:
         cpu_seconds=one.cpu_seconds + other.cpu_seconds,
         test_runs=one.test_runs + other.test_runs,
         model_tokens=one.model_tokens + other.model_tokens,
+        cost=one.cost + other.cost,
     )
 
 

@@ -104,19 +104,26 @@ class Surveyor:
             folder = waiting.pop()
             try:
                 with os.scandir(f"{self.root}/{folder}") as entries:
-                    listed = list(entries)
+                    listed = [(folder + entry.name, _entry(entry)) for entry in entries]
             except OSError:
                 yield folder.rstrip("/") or ".", "closed"
                 continue
-            for entry in listed:
-                path = folder + entry.name
-                if entry.is_file(follow_symlinks=False):
-                    yield path, "file"
-                elif not entry.is_dir(follow_symlinks=False):
-                    if _reaches(self.starts, path):
-                        yield path, "link" if entry.is_symlink() else "special"
-                elif entry.name not in self.skipped and _leads(self.starts, path):
-                    waiting.append(f"{path}/")
+            waiting.extend(f"{path}/" for path, kind in listed if kind == "folder" and self._enters(path))
+            yield from ((path, kind) for path, kind in listed if kind == "file" or _reaches(self.starts, path))
+
+    def _enters(self, folder: str) -> bool:
+        """Whether a glob can reach into a folder: it lies in a start folder or on the way to one."""
+        inside = f"{folder}/"
+        leads = any(inside.startswith(start) or start.startswith(inside) for start in self.starts)
+        return leads and folder.rsplit("/", 1)[-1] not in self.skipped
+
+
+def _entry(entry: os.DirEntry[str]) -> str:
+    if entry.is_file(follow_symlinks=False):
+        return "file"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    return "link" if entry.is_symlink() else "special"
 
 
 def _start(parts: list[str]) -> str:
@@ -132,12 +139,6 @@ def _start(parts: list[str]) -> str:
 def _reaches(starts: Iterable[str], path: str) -> bool:
     """Whether a path lies in the start folder of a glob."""
     return any(path.startswith(start) for start in starts)
-
-
-def _leads(starts: Iterable[str], folder: str) -> bool:
-    """Whether a folder lies in a start folder or on the way to one."""
-    inside = f"{folder}/"
-    return any(inside.startswith(start) or start.startswith(inside) for start in starts)
 
 
 def _kind(path: str) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from rootproof import canonical, completion, evidence, policy, protocol, text, view
+from rootproof.case import Case
+from rootproof.contract import read_document
 from rootproof.event import (
     Blocked,
     FinalJudged,
@@ -30,15 +31,12 @@ from rootproof.recording import record
 from rootproof.state import State
 from rootproof.tools.interface import Declined, Observation, Request, ToolSpec
 
-if TYPE_CHECKING:
-    from rootproof.controller import Case
-
 
 def ask(case: Case, state: State) -> Entry:
     """One model call. Its raw reply is stored before it is judged."""
     began = time.monotonic()
     reply = case.model.propose(view.render(case.contract, case.frame, state))
-    usage = Usage(seconds=time.monotonic() - began, model_tokens=reply.tokens)
+    usage = Usage(seconds=time.monotonic() - began, model_tokens=reply.tokens, cost=reply.cost)
     # One character over the limit is enough to be judged as too large again, however much was sent.
     said = text.whole(reply.text[: protocol.MAX_MESSAGE + 1])
     return Entry(Replied(text=said, finish=reply.finish, label=text.one_line(reply.label, 200), usage=usage))
@@ -110,7 +108,8 @@ def _lost(case: Case, spec: ToolSpec, started: Started) -> Entry:
         reason = f"{started.tool} was begun and its end was not seen; it runs once more"
         return Entry(Interrupted(reason=reason, resumable=False, usage=Usage(test_runs=spec.test_runs)))
     echoed = {name: started.input[name] for name in spec.echoes}
-    lost = Observation({"status": "crashed", **echoed}, "begun twice; its end was never seen", cut="crashed")
+    said = {"status": "crashed"} if spec.result("status") else {}
+    lost = Observation({**said, **echoed}, "begun twice; its end was never seen", cut="crashed")
     return record(started, lost, (), case.secrets)
 
 
@@ -121,7 +120,8 @@ def _request(case: Case, state: State, spec: ToolSpec, started: Started) -> Requ
         if isinstance(place, Located):
             paths[name] = place
     left = completion.left(case.contract, state)
-    return Request(started.tool, started.input, paths, left.seconds, left.cpu_seconds, left.test_runs, state.tries)
+    room = (left.seconds, left.cpu_seconds, left.test_runs)
+    return Request(started.tool, started.input, paths, *room, state.tries, case.secrets)
 
 
 def check(case: Case, ledger: Ledger, state: State, observed: Observed) -> Entry:
@@ -142,6 +142,7 @@ def final(case: Case, state: State, message: protocol.Final) -> Entry:
     now = case.scope.manifest()
     stale = tuple(sorted(p for p in {*now, *state.began.scope} if now.get(p) != state.began.scope.get(p)))
     judged = FinalJudged(accepted=False, stale=stale, scope_digest=canonical.digest(now), note=message.note)
-    after = completion.after_final(case.contract, state, judged)
+    agreed = read_document(state.began.contract)  # what event 1 fixed, whatever became of the object in memory
+    after = completion.after_final(agreed, state, judged)
     usage = Usage(seconds=time.monotonic() - began)
     return Entry(after.model_copy(update={"usage": usage}))

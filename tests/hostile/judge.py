@@ -63,8 +63,9 @@ OWN = Suite(HERE / "attempts", "attempts/attempt.py", "attempts/hostile_config.j
 
 
 def shared_suite() -> Suite | None:
-    """The attack repository beside the project, where there is one."""
-    folder = HERE.parents[2] / "shared" / "hostile" / "repo_template"
+    """The attack repository beside the project (or where HOSTILE_SUITE says), where there is one."""
+    beside = HERE.parents[2] / "shared" / "hostile" / "repo_template"
+    folder = Path(os.environ.get("HOSTILE_SUITE", beside))
     return Suite(folder, "tests/attacks.py", "tests/hostile_config.json", "attack") if folder.is_dir() else None
 
 
@@ -211,7 +212,9 @@ class Arena:
         (self.root / "secrets").mkdir()
         (self.root / "secrets" / "key.pem").write_text(self.secret["dotenv"])
         self._hostile_git()
-        (self.root / suite.config).write_text(json.dumps(self.configuration()))
+        config = self.root / suite.config
+        config.parent.chmod(0o755)
+        config.write_text(json.dumps(self.configuration()))
         for path in [self.root, *self.root.rglob("*")]:
             path.chmod(0o755 if path.is_dir() or path.suffix == ".sh" else 0o644)
 

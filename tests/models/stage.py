@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rootproof import canonical, contract_file, view
+from rootproof.case import Case
 from rootproof.contract import Contract, read_document
-from rootproof.controller import Case, investigate
+from rootproof.controller import investigate
 from rootproof.event import Began
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.sqlite import SqliteStore
@@ -167,6 +168,18 @@ class Stage:
     def first_view(self) -> View:
         _, state = self.begin()
         return view.render(self.contract, self.case(Scripted([])).frame, state)
+
+    def view_after(self, *said: str) -> View:
+        """The view that follows some messages."""
+        seen: list[View] = []
+
+        class Watching(Scripted):
+            def propose(self, view: View) -> Reply:
+                seen.append(view)
+                return super().propose(view)
+
+        self.run(Watching([*said, Reply("", "blocked")]))
+        return seen[len(said)]
 
 
 def contract_of(**changes: Any) -> Contract:

@@ -25,7 +25,9 @@ def python(code: str, seconds: float = 20.0) -> Command:
 
 
 def alive(pids: list[int]) -> list[int]:
-    return [pid for pid in pids if Path(f"/proc/{pid}/stat").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text()]
+    return [
+        pid for pid in pids if Path(f"/proc/{pid}/stat").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    ]
 
 
 def test_it_gets_one_json_line_and_its_output_is_the_message() -> None:
@@ -131,7 +133,9 @@ def test_a_program_that_does_not_read_its_input_is_no_problem() -> None:
 
 
 def test_no_shell_reads_the_command_line(tmp_path: Path) -> None:
-    model = command.from_line(f"{sys.executable} -c 'import sys; print(sys.argv[1:])' ';' 'touch {tmp_path}/owned' '$HOME'")
+    model = command.from_line(
+        f"{sys.executable} -c 'import sys; print(sys.argv[1:])' ';' 'touch {tmp_path}/owned' '$HOME'"
+    )
     assert "$HOME" in model.propose(VIEW).text
     assert not (tmp_path / "owned").exists()
 

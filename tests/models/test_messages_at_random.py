@@ -128,14 +128,20 @@ def test_any_text_with_any_finish_is_judged(text: str, finish: str) -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**17), 10**17) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**17), 10**17)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
 
 
 @given(st.text(max_size=20), st.dictionaries(st.text(max_size=8), JSON, max_size=4), st.booleans())
-def test_every_well_formed_action_is_read_as_it_was_written(tool: str, given_input: dict[str, Any], ascii_only: bool) -> None:
+def test_every_well_formed_action_is_read_as_it_was_written(
+    tool: str, given_input: dict[str, Any], ascii_only: bool
+) -> None:
     text = json.dumps({"type": "action", "tool": tool, "input": given_input}, ensure_ascii=ascii_only)
     found = protocol.parse(text)
     assert isinstance(found, protocol.Action)

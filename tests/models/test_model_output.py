@@ -41,7 +41,12 @@ CASES = [
     Bad("MO-09 long number", ACTION % (', "start": ' + "9" * 5000), "number_too_large", 1, 82, "18 digits"),
     Bad("MO-10 repeated key", ACTION % ', "path": ".env"', "duplicate_key", 1, 73, "the key 'path' only once"),
     Bad("MO-10 repeated on top", '{"type": "final", "type": "action"}', "duplicate_key", 1, 19, "$.type"),
-    Bad("MO-11 input in a string", '{"type": "action", "tool": "read_file", "input": "{}"}', "wrong_type", says="$.input"),
+    Bad(
+        "MO-11 input in a string",
+        '{"type": "action", "tool": "read_file", "input": "{}"}',
+        "wrong_type",
+        says="$.input",
+    ),
     Bad("MO-12 curly quotes", "{\u201ctype\u201d: \u201cfinal\u201d}", "not_json", 1, 2, "U+201C"),
     Bad("MO-14 half a pair", ACTION % ', "note": "icon \\ud83d"', "lone_surrogate", 1, 87, "$.input.note"),
     Bad("MO-14 raw half a pair", ACTION % ', "note": "icon \ud83d"', "lone_surrogate", 1, 87, "$.input.note"),
@@ -49,7 +54,9 @@ CASES = [
     Bad("MO-19 blank", " \n\t ", "empty", says="the message is empty"),
     Bad("MO-20 refusal", "I cannot help with inspecting that file.", "refusal", finish="refusal"),
     Bad("MO-20 refusal with an action", READ, "refusal", finish="refusal"),
-    Bad("MO-22 almost a dialogue", "Thought: check\n" + "Action: read_file\nAction Input: x\n" * 1500, "not_json", 1, 1),
+    Bad(
+        "MO-22 almost a dialogue", "Thought: check\n" + "Action: read_file\nAction Input: x\n" * 1500, "not_json", 1, 1
+    ),
     Bad("MO-23 trailing comma", ACTION % ",", "not_json", 1, 72, "a key in double quotes"),
     Bad("cut by length", READ, "truncated", finish="length"),
     Bad("unended stream", READ, "truncated", finish="incomplete"),
@@ -95,9 +102,19 @@ def test_the_parser_says_what_where_and_what_was_expected(case: Bad) -> None:
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_nothing_runs_and_the_message_is_counted(case: Bad, tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    state = stage.play(Reply(case.text, case.finish), FINAL, Reply(case.text, case.finish), Reply(case.text, case.finish))
+    state = stage.play(
+        Reply(case.text, case.finish), FINAL, Reply(case.text, case.finish), Reply(case.text, case.finish)
+    )
     events = stage.events()
-    assert kinds(events) == ["began", "replied", "parse_error", "replied", "final", *["replied", "parse_error"] * 2, "stopped"]
+    assert kinds(events) == [
+        "began",
+        "replied",
+        "parse_error",
+        "replied",
+        "final",
+        *["replied", "parse_error"] * 2,
+        "stopped",
+    ]
     assert state.status == "failed" and state.reason == "2 parse errors in a row"
     assert stage.tool_runs == 0 and not state.facts
     assert all(event.code == case.code for event in events if event.type == "parse_error")
@@ -172,7 +189,20 @@ def _steps(text: str) -> int:
 
 @pytest.mark.parametrize(
     "piece",
-    ['"\\n', "[", '{"a":', "9", "Action: read_file\n", '{"a":[1,2,{"b":"c"}],', "\\u0041", '",', "[[],", "-", " ", "[1,"],
+    [
+        '"\\n',
+        "[",
+        '{"a":',
+        "9",
+        "Action: read_file\n",
+        '{"a":[1,2,{"b":"c"}],',
+        "\\u0041",
+        '",',
+        "[[],",
+        "-",
+        " ",
+        "[1,",
+    ],
 )
 def test_the_work_grows_no_faster_than_the_message(piece: str) -> None:
     for head in ("", "[", '"', '{"type":"', '{"a":"'):

@@ -360,6 +360,15 @@ CASES = [
         ran=0,
     ),
     Case(
+        "a module that skips itself, asked for by id",
+        {
+            "test_one.py": "import pytest\n\npytest.skip('not here', allow_module_level=True)\n\ndef test_one():\n    pass\n"
+        },
+        "test_one.py::test_one",
+        "skipped",
+        ran=0,
+    ),
+    Case(
         "a failed run that leaves with 0 at exit",
         {"test_one.py": "import atexit, os\n\natexit.register(os._exit, 0)\n\ndef test_one():\n    assert False\n"},
         "test_one.py::test_one",

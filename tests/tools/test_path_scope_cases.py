@@ -7,9 +7,9 @@ import socket
 from pathlib import Path
 
 import pytest
-from casework import FINAL, Repository, action, contract, play
 from pydantic import ValidationError
 
+from casework import FINAL, Repository, action, contract, play
 from rootproof.contract import Scope as Terms
 from rootproof.place import Outside
 from rootproof.scope import Scope
@@ -71,7 +71,9 @@ def test_a_link_inside_that_stays_inside_is_its_target(repo: Repository) -> None
     assert played.only("observed").fields["path"] == "src/service.py"
 
 
-@pytest.mark.parametrize("path", ["../../../../etc/hostname", "src/../../outside/private.txt", "/etc/passwd", "src/../.."])
+@pytest.mark.parametrize(
+    "path", ["../../../../etc/hostname", "src/../../outside/private.txt", "/etc/passwd", "src/../.."]
+)
 def test_ps_03_steps_upwards_are_blocked(repo: Repository, path: str) -> None:
     blocked(repo, action("read_file", path=path), "out_of_scope")
 
@@ -139,7 +141,9 @@ def test_ps_08_a_nul_in_a_path_is_refused_before_anything_is_asked_of_the_system
     blocked(repo, action("read_file", path="src/service.py\x00.md"), "bad_path")
 
 
-@pytest.mark.parametrize("path", ["src\\..\\..\\private.txt", "C:private.txt", "c:/private.txt", "\\\\host\\share\\a.txt"])
+@pytest.mark.parametrize(
+    "path", ["src\\..\\..\\private.txt", "C:private.txt", "c:/private.txt", "\\\\host\\share\\a.txt"]
+)
 def test_ps_10_other_systems_ways_of_writing_paths_are_refused(repo: Repository, path: str) -> None:
     blocked(repo, action("read_file", path=path), "bad_path")
 
@@ -192,7 +196,9 @@ class Unentered:
         raise AssertionError("entered")
 
 
-@pytest.mark.parametrize("test", ["@.env", "-p", "--rootdir=/", "@test_app.py", "../test_app.py::test_a", "test_app.py\x00"])
+@pytest.mark.parametrize(
+    "test", ["@.env", "-p", "--rootdir=/", "@test_app.py", "../test_app.py::test_a", "test_app.py\x00"]
+)
 def test_ps_13_a_test_id_that_a_runner_would_take_for_something_else_is_blocked(repo: Repository, test: str) -> None:
     repo.file(".env", f"TOKEN={SECRET}\n").file("test_app.py", "def test_a():\n    pass\n")
     terms = contract(tools={"run_test": {}}, scope={"read": ["**"], "tests": ["**"]})

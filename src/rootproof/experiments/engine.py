@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rootproof.experiments.mutants import MutantLimits, Search, mutants_command, read_search
 from rootproof.experiments.plan import plan
+from rootproof.experiments.rerank import rerank
 from rootproof.experiments.sources import Sources
 from rootproof.experiments.spectrum import Spectrum, spectrum
 from rootproof.experiments.suspects import Ranking, rank
@@ -40,6 +41,8 @@ class Engine:
     sources: Sources
     jobs: int = 1
     _studies: dict[str, Study] = field(default_factory=dict)
+    _tried: dict[str, set[str]] = field(default_factory=dict)
+    """Digests of the changes that were tried for a test; a later search goes on where the last one stopped."""
 
     def study(self, test: str, seconds: float) -> Study:
         """Trace one test beside its neighbours, nearest files first."""
@@ -62,10 +65,18 @@ class Engine:
         return Study(trace, found, rank(trace, found, self.sources))
 
     def search(self, test: str, most: int, limits: MutantLimits) -> tuple[Study, Search]:
-        """Try up to ``most`` changes of the suspects, the most promising first."""
+        """Try up to ``most`` changes of the suspects, the most promising first, none of them twice.
+
+        The study that comes back, and is kept, has its suspects ranked anew by what the search heard from them.
+        """
         study = self.study(test, limits.seconds)
-        mutants = plan(study.trace, study.spectrum, study.ranking, self.sources, most)
+        tried = self._tried.setdefault(test, set())
+        mutants = plan(study.trace, study.spectrum, study.ranking, self.sources, most, tried)
         with tempfile.TemporaryDirectory(prefix="rootproof-search-") as scratch:
             command = mutants_command(self.subject(test), study.trace, mutants, self.sources, Path(scratch), limits)
             completed = self.sandbox.run(command)
-        return study, read_search(completed, mutants)
+        search = read_search(completed, mutants)
+        tried.update(mutants[verdict.mutant].change.digest for verdict in search.verdicts)
+        ranking = rerank(study.ranking, mutants, search, self.sources)
+        self._studies[test] = study = replace(study, ranking=ranking)
+        return study, search

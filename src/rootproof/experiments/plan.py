@@ -8,8 +8,10 @@ sources alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from rootproof.experiments.change import Change, Edit
+from rootproof.experiments.keys import key_edits
 from rootproof.experiments.mutants import Mutant
 from rootproof.experiments.operators import Operators
 from rootproof.experiments.sources import Sources, Statement
@@ -21,6 +23,8 @@ NEIGHBOURS = 40
 """Neighbours that a flip must keep in the engine; the cold protocol runs more."""
 SUSPECTS = 120
 A_SUSPECT = 160
+FRESH = 3
+"""A change that needs a fresh process costs as much as many others, so it waits longer."""
 
 
 def costs_of(failure: Failure | None) -> dict[str, float]:
@@ -55,25 +59,41 @@ def _one_apart(failure: Failure) -> bool:
         return False
 
 
-def plan(trace: Trace, found: Spectrum, ranking: Ranking, sources: Sources, most: int) -> list[Mutant]:
-    """At most ``most`` single-edit changes, the most promising first."""
+def plan(
+    trace: Trace,
+    found: Spectrum,
+    ranking: Ranking,
+    sources: Sources,
+    most: int,
+    tried: AbstractSet[str] = frozenset(),
+) -> list[Mutant]:
+    """At most ``most`` single-edit changes, the most promising first; ``tried`` holds digests to leave out."""
     costs = costs_of(trace.failure)
     operators: dict[str, Operators] = {}
     near: dict[tuple[str, str], tuple[str, ...]] = {}
     rated: list[tuple[float, int, Mutant]] = []
     for place, suspect in enumerate(ranking.statements[:SUSPECTS]):
         for order, edit in enumerate(_edits(suspect, operators, sources, costs)):
-            if (place + 3) * (order + 6) > 18 + 6 * most:
+            if (place + 3) * (order + 6) > 18 + 6 * (most + len(tried)):
                 break
             if suspect.key not in near:
                 near[suspect.key] = neighbours_of(suspect, found)
-            weight = (suspect.rank + 3) * (order + 6)
-            mutant = Mutant(
-                Change((edit,)), f"{suspect.file}::{suspect.function}", near[suspect.key], ran_at_import(trace, suspect)
-            )
+            at_import = ran_at_import(trace, suspect)
+            fresh = at_import or not _in_function(suspect, sources)
+            weight = (suspect.rank + 3) * (order + 6) * (FRESH if fresh else 1)
+            mutant = Mutant(Change((edit,)), f"{suspect.file}::{suspect.function}", near[suspect.key], at_import)
             rated.append((weight, len(rated), mutant))
     rated.sort(key=lambda entry: entry[:2])
-    return [mutant for _, _, mutant in rated[:most]]
+    every = [*_key_mutants(trace, found, sources), *(mutant for _, _, mutant in rated)]
+    return [mutant for mutant in every if mutant.change.digest not in tried][:most]
+
+
+def _key_mutants(trace: Trace, found: Spectrum, sources: Sources) -> Iterator[Mutant]:
+    """First of all the few changes that make two sides agree about a key."""
+    for statement, edit in key_edits(found.failing.values(), sources):
+        near = neighbours_of(statement, found)
+        at_import = not trace.imported.get(statement.file, frozenset()).isdisjoint(statement.lines)
+        yield Mutant(Change((edit,)), f"{statement.file}::{statement.function}", near, at_import)
 
 
 def _edits(
@@ -86,6 +106,11 @@ def _edits(
     if suspect.file not in operators:
         operators[suspect.file] = Operators(module)
     yield from operators[suspect.file].edits(statement, costs)[:A_SUSPECT]
+
+
+def _in_function(suspect: Suspect, sources: Sources) -> bool:
+    module = sources.module(suspect.file)
+    return bool(module and module.functions[suspect.function].is_function)
 
 
 def neighbours_of(suspect: Suspect | Statement, found: Spectrum) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ def alive(holder: str) -> bool:
 
 def _start_of(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]
+        status = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return "gone" if status[0] in "ZX" else status[19]  # a killed process that nobody waited for writes no more
     except (OSError, IndexError):
         return "gone"

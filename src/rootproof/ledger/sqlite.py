@@ -170,13 +170,9 @@ class SqliteStore:
         return found[0]
 
     def create(self, run: str = "") -> SqliteLedger:
-        """A new, empty run, held by this process."""
+        """A new, empty run, held by this process. The store has it from its first event on, in one transaction."""
         run = run or datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(3)
-        with _translated(self.path):
-            until = time.time() + LEASE_SECONDS
-            row = (run, _now(), 0, chain.genesis(run), 1, owner(), until)
-            self.connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        return SqliteLedger(self, run, 1)
+        return SqliteLedger(self, run, 1, fresh=True)
 
     def take(self, run: str) -> SqliteLedger:
         """Take an existing run over for writing, fencing off whoever had it.
@@ -210,13 +206,16 @@ class SqliteStore:
 class SqliteLedger:
     """One run of a store, open for appending under one epoch."""
 
-    def __init__(self, store: SqliteStore, run: str, epoch: int) -> None:
+    def __init__(self, store: SqliteStore, run: str, epoch: int, *, fresh: bool = False) -> None:
         self.store = store
         self.run = run
         self.epoch = epoch
         self._head = ""
+        self._fresh = fresh
 
     def replay(self) -> State:
+        if self._fresh:
+            return State()
         state = chain.replay(self.store.events(self.run))
         row = self.store.connection.execute("SELECT head_hash FROM runs WHERE run=?", (self.run,)).fetchone()
         self._head = row[0]
@@ -226,16 +225,21 @@ class SqliteLedger:
         seq, moment, body = state.seq + 1, _now(), chain.encode(entry.event)
         link = chain.link(self._head or chain.genesis(self.run), seq, self.epoch, moment, body)
         self._write(seq, moment, body, link, entry.attachments)
-        self._head = link
+        self._head, self._fresh = link, False
         return fold(state, entry.event, self.epoch)
 
     def _write(self, seq: int, moment: str, body: bytes, link: str, attachments: Mapping[str, bytes]) -> None:
         connection = self.store.connection
+        until = time.time() + LEASE_SECONDS
         with _translated(self.store.path), self.store._transaction():
-            moved = connection.execute(
-                "UPDATE runs SET head_seq=?, head_hash=?, until=? WHERE run=? AND epoch=? AND head_seq=?",
-                (seq, link, time.time() + LEASE_SECONDS, self.run, self.epoch, seq - 1),
-            )
+            if self._fresh:
+                begun = (self.run, moment, seq, link, self.epoch, owner(), until)
+                moved = connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", begun)
+            else:
+                moved = connection.execute(
+                    "UPDATE runs SET head_seq=?, head_hash=?, until=? WHERE run=? AND epoch=? AND head_seq=?",
+                    (seq, link, until, self.run, self.epoch, seq - 1),
+                )
             if moved.rowcount != 1:
                 raise LeaseLost(f"run {self.run} was taken over by another process; event {seq} was not stored")
             row = (self.run, seq, self.epoch, moment, body, link)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -54,6 +55,8 @@ class Provider:
         try:
             from rootproof.models import wire
         except ImportError as error:
+            if sys.version_info < (3, 11):
+                raise ModelError("models behind a network interface need Python 3.11 or later") from error
             raise MissingExtra("a model behind a network interface", "models") from error
         self._choice = choice
         self._habits = habits or Habits()
@@ -100,7 +103,7 @@ class Provider:
             answer = self._once(view)
             if isinstance(answer, Reply):
                 return answer
-            if self._adapt(answer):
+            if self._adapt(answer, view):
                 continue
             tried += 1
             wait = self._habits.patience.wait(tried, answer.after, waited, self._chance) if answer.again else None
@@ -117,14 +120,21 @@ class Provider:
         times = wire.Times(self._habits.connect, self._habits.silence, self._habits.total)
         return wire.once(self._choice, call, times)
 
-    def _adapt(self, failure: Failure) -> bool:
+    def _adapt(self, failure: Failure, view: View) -> bool:
         """Change what is sent, where the failure says that this is what is wrong. Kept for the rest of the run."""
-        if failure.code == "context_overflow" and self._level < smaller.LEVELS:
-            self._level += 1
-            return True
+        if failure.code == "context_overflow":
+            return self._shrink(view)
         if failure.code == "rejected" and self._form != "text":
             self._form = "text"
             return True
+        return False
+
+    def _shrink(self, view: View) -> bool:
+        sent = len(smaller.smaller(view, self._level).text)
+        while self._level < smaller.LEVELS:
+            self._level += 1
+            if len(smaller.smaller(view, self._level).text) < sent:
+                return True
         return False
 
     def _out_of_reach(self, failure: Failure, tried: int, waited: float) -> ModelUnavailable:
@@ -141,7 +151,7 @@ class Provider:
         try:
             wire.try_build(self._choice)
         except ImportError as error:
-            raise MissingExtra(f"the model {self.name}", "models") from error
+            raise MissingExtra(f"the model {self.name}", "all-models") from error
         except Exception as error:  # the library's own checks of keys and settings
             masked = recording.mask(str(error), recording.known_secrets(os.environ))
             remedy = "set the provider's own environment variables; keys are never flags"

@@ -38,6 +38,8 @@ PREFIXES = {"openai": "openai-chat", "qwen": "alibaba"}
 """Our kind → the library's name, where they differ."""
 OWN_CLIENT = ("openai", "anthropic", "deepseek", "qwen", "openrouter", "azure", "ollama", "openai-compatible")
 """Kinds whose HTTP client is ours, so that type and size of an answer are checked before it is read."""
+CACHING = ("anthropic", "bedrock")
+"""Kinds that cache up to a mark; the others do so by themselves, or not at all."""
 OLLAMA = "http://localhost:11434/v1"
 KEY = "OPENAI_COMPATIBLE_API_KEY"
 """Where the key of an OpenAI-compatible server is looked for: never OpenAI's own key."""
@@ -81,7 +83,7 @@ async def _once(choice: Choice, call: Call, times: Times) -> Reply | Failure:
             max_tokens=call.max_tokens, timeout=times.silence, request_timeout=times.total, max_retries=0
         )
         parameters = _parameters(call)
-        request = messages.ModelRequest(parts=[_user(call.view)], instructions=call.prompt)
+        request = messages.ModelRequest(parts=[_user(call.view, choice.kind in CACHING)], instructions=call.prompt)
         try:
             response = await model_request(
                 model, [request], model_settings=settings, model_request_parameters=parameters
@@ -141,9 +143,9 @@ def is_here(url: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def _user(view: View) -> messages.UserPromptPart:
-    """The view as one text, or as fixed and moving part with a mark between them for providers that cache."""
-    if not view.fixed:
+def _user(view: View, marked: bool) -> messages.UserPromptPart:
+    """The view as one text, or as fixed and moving part with a mark between them for providers that are told so."""
+    if not (view.fixed and marked):
         return messages.UserPromptPart(view.text)
     content: list[messages.UserContent] = [view.text[: view.fixed], messages.CachePoint(), view.text[view.fixed :]]
     return messages.UserPromptPart(content)

@@ -36,6 +36,8 @@ RANK: tuple[TestStatus, ...] = (
 """From best to worst; a session's status is the worst over what was requested."""
 BAD: frozenset[TestStatus] = frozenset({"failed", "error", "xpassed_strict"})
 """What makes a runner exit with 1."""
+_PROBLEMS: dict[str, TestStatus] = {"internal": "crashed", "unhandled": "unknown"}
+"""``unhandled``: an error outside every test; whether it belongs to one of them cannot be told."""
 PROBLEM_LIMIT = 6000
 EXIT_USAGE = 4
 
@@ -50,7 +52,9 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class _Verdict:
+class Verdict:
+    """A session's status and what was captured about it."""
+
     status: TestStatus
     problem: str = ""
 
@@ -124,77 +128,92 @@ def _status(told: TestStory) -> TestStatus:
     return "passed"
 
 
-def _with_the_rest(story: Story, results: dict[str, TestResult], verdict: _Verdict) -> Iterable[TestResult]:
+def _with_the_rest(story: Story, results: dict[str, TestResult], verdict: Verdict) -> Iterable[TestResult]:
     """All results, with those that were cut short; nothing keeps its own status in an unknown session."""
     for test in story.tests:
         result = results.get(test)
         if result is None:
-            ended: TestStatus = verdict.status if verdict.status in ("timeout", "crashed") else "incomplete"
+            late = verdict.status == "crashed" and test == story.running  # Its news may lag behind the crash.
+            sure = verdict.status in ("timeout", "crashed") and not late
+            ended: TestStatus = verdict.status if sure else "incomplete"
             result = replace(_result(test, story.tests[test]), status=ended)
         yield replace(result, status="unknown") if verdict.status == "unknown" else result
     for place, reason in story.collect_skips:
         yield TestResult(place, "skipped", executed=False, reason=reason)
 
 
-def _verdict(story: Story, results: dict[str, TestResult], unreported: tuple[str, ...], case: _Case) -> _Verdict:
+def _verdict(story: Story, results: dict[str, TestResult], unreported: tuple[str, ...], case: _Case) -> Verdict:
     completed = case.completed
-    if completed.limit is not None:
-        ended: TestStatus = "timeout" if completed.limit in ("time", "cpu") else "crashed"
-        return _Verdict(ended, f"the {completed.limit} limit was reached")
-    if completed.signal is not None:
-        return _Verdict("crashed", f"signal {completed.signal}\n{_tail(completed)}".strip())
-    for what, said, _module in story.problems:
-        return _Verdict("crashed" if what == "internal" else "config_error", said)
+    killed = cut_short(completed)
+    if killed is not None:
+        return killed
+    for what, said in story.problems:
+        return Verdict(_PROBLEMS.get(what, "config_error"), said)
     if not story.started:
         return _unstarted(story, completed)
+    if story.collect_errors and not results:
+        return Verdict("collection_error", "\n\n".join(said for _id, said in story.collect_errors)[:PROBLEM_LIMIT])
     if story.finish is None:
-        return _Verdict("incomplete", "the process ended before the session finished")
+        return Verdict("incomplete", "the process ended before the session finished")
     if story.finish != completed.exit_code or story.end not in (None, story.finish):
-        return _Verdict("unknown", f"the session finished with {story.finish}, the process with {completed.exit_code}")
+        return Verdict("unknown", f"the session finished with {story.finish}, the process with {completed.exit_code}")
     if story.collect_errors:
-        return _Verdict("collection_error", "\n\n".join(said for _id, said in story.collect_errors)[:PROBLEM_LIMIT])
+        return Verdict("collection_error", "\n\n".join(said for _id, said in story.collect_errors)[:PROBLEM_LIMIT])
     if case.request.collect_only:
-        return _Verdict("no_tests", "collected only, nothing was run")
+        return Verdict("no_tests", "collected only, nothing was run")
     if unreported:
-        return _Verdict("incomplete", "tests were collected and never reported")
+        return Verdict("incomplete", "tests were collected and never reported")
     return _judged(story, results, case)
 
 
-def _unstarted(story: Story, completed: Completed) -> _Verdict:
+def cut_short(completed: Completed) -> Verdict | None:
+    """A limit or a signal ended the process: that is the outcome, whatever had been reported. None: neither did."""
+    if completed.limit is not None:
+        ended: TestStatus = "timeout" if completed.limit in ("time", "cpu") else "crashed"
+        return Verdict(ended, f"the {completed.limit} limit was reached")
+    if completed.signal is not None:
+        return Verdict("crashed", f"signal {completed.signal}\n{tail(completed)}".strip())
+    return None
+
+
+def _unstarted(story: Story, completed: Completed) -> Verdict:
     """The runner never got as far as a session: its settings, plugins or conftest are broken, or it was killed."""
     if completed.exit_code == 0:
-        return _Verdict("incomplete", "the process ended before the session started")
+        return Verdict("incomplete", "the process ended before the session started")
     if story.end is None and completed.exit_code != EXIT_USAGE:
-        return _Verdict("config_error", _tail(completed) or f"the runner ended with {completed.exit_code}")
-    return _Verdict("config_error", _tail(completed))
+        return Verdict("config_error", tail(completed) or f"the runner ended with {completed.exit_code}")
+    return Verdict("config_error", tail(completed))
 
 
-def _judged(story: Story, results: dict[str, TestResult], case: _Case) -> _Verdict:
+def _judged(story: Story, results: dict[str, TestResult], case: _Case) -> Verdict:
     """The session ran to its end: what was asked for, and does the exit code agree?"""
-    ids = [*results, *(place for place, _reason in story.collect_skips)]
-    missing = [r for r in case.request.tests if not any(_stands_for(r, i, case.dialect) for i in ids)]
-    if missing:
-        return _absent(story, missing[0], case)
+    statuses: list[TestStatus] = []
+    for requested in case.request.tests:
+        found = _statuses(requested, story, results, case.dialect.separator)
+        if not found:
+            return _absent(story, requested, case)
+        statuses.extend(found)
     contradiction = _contradiction(results, case)
     if contradiction:
-        return _Verdict("unknown", contradiction)
-    statuses: list[TestStatus] = [result.status for result in results.values()]
-    statuses.extend("skipped" for _skip in story.collect_skips)
-    return _Verdict(max(statuses, key=RANK.index, default="no_tests"))
+        return Verdict("unknown", contradiction)
+    return Verdict(max(statuses, key=RANK.index, default="no_tests"))
 
 
-def _stands_for(requested: str, found: str, dialect: Dialect) -> bool:
-    return covers(requested, found, dialect.separator) or covers(found, requested, dialect.separator)
+def _statuses(requested: str, story: Story, results: dict[str, TestResult], separator: str) -> list[TestStatus]:
+    """What a requested id stands for; a module that skipped itself stands for every test of it."""
+    found = [result.status for result in results.values() if covers(requested, result.id, separator)]
+    found.extend("skipped" for place, _reason in story.collect_skips if covers(place, requested, separator))
+    return found
 
 
-def _absent(story: Story, requested: str, case: _Case) -> _Verdict:
+def _absent(story: Story, requested: str, case: _Case) -> Verdict:
     if any(covers(requested, d, case.dialect.separator) for d in story.deselected):
-        return _Verdict("no_tests", "deselected by the project's own options")
+        return Verdict("no_tests", "deselected by the project's own options")
     if case.dialect.separator in requested:
-        return _Verdict("not_found", f"no test has the id {visible(requested)}")
+        return Verdict("not_found", f"no test has the id {visible(requested)}")
     if case.completed.exit_code == EXIT_USAGE:
-        return _Verdict("not_found", _tail(case.completed))
-    return _Verdict("no_tests", f"{visible(requested)} holds no tests")
+        return Verdict("not_found", tail(case.completed))
+    return Verdict("no_tests", f"{visible(requested)} holds no tests")
 
 
 def _contradiction(results: dict[str, TestResult], case: _Case) -> str:
@@ -203,14 +222,14 @@ def _contradiction(results: dict[str, TestResult], case: _Case) -> str:
     bad = any(result.status in BAD for result in results.values())
     if code == 0 and bad:
         return "the process ended with 0 although a test failed"
-    if code != 0 and not bad and not (code == case.dialect.exit_none and not results):
+    if code != 0 and not bad and not (code in (case.dialect.exit_none, EXIT_USAGE) and not results):
         return f"the process ended with {code} although no test failed"
     if code not in (0, 1) and bad:
         return f"the process ended with {code}, which is no code for failed tests"
     return ""
 
 
-def _tail(completed: Completed) -> str:
+def tail(completed: Completed) -> str:
     """The end of what the runner said about itself: stderr, else stdout. Text for people, never an outcome."""
     said = visible(completed.stderr.text()).strip() or visible(completed.stdout.text()).strip()
     return said[-PROBLEM_LIMIT:]

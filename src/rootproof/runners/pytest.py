@@ -118,7 +118,7 @@ def python_session(project: Project, request: TestRequest, completed: Completed)
 def _argument(project: Project, test: str) -> str:
     """The id as the runner needs it: the file relative to the working directory."""
     file, name = test_id.split(test, "::")
-    path = os.path.relpath(project.root / file, project.package_root)
+    path = test_id.argument(os.path.relpath(project.root / file, project.package_root))
     return f"{path}::{name}" if name else path
 
 

@@ -17,7 +17,20 @@ from rootproof.sandbox.interface import Capture
 MAX_LINE = 256 * 1024
 MAX_RECORDS = 200_000
 KINDS = frozenset(
-    ["start", "collected", "deselected", "collect_error", "collect_skip", "begin", "phase", "problem", "finish", "end"]
+    [
+        "start",
+        "running",
+        "collected",
+        "deselected",
+        "collect_error",
+        "collect_skip",
+        "begin",
+        "phase",
+        "problem",
+        "report",
+        "finish",
+        "end",
+    ]
 )
 
 Record = Mapping[str, object]

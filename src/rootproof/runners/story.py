@@ -51,10 +51,12 @@ class Story:
     deselected: list[str] = field(default_factory=list)
     collect_errors: list[tuple[str, str]] = field(default_factory=list)
     collect_skips: list[tuple[str, str]] = field(default_factory=list)
-    problems: list[tuple[str, str, str]] = field(default_factory=list)
-    """(what, text, module)."""
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """(what, text)."""
     tests: dict[str, TestStory] = field(default_factory=dict)
     last_started: str = ""
+    running: str = ""
+    """For runners that report a test only when it is done: the one that was running last."""
     finish: int | None = None
     end: int | None = None
 
@@ -70,16 +72,28 @@ def tell(records: tuple[Record, ...]) -> Story:
         kind = text(record, "kind")
         if kind == "phase":
             _phase(story, record)
+        elif kind == "running":
+            story.running = text(record, "id")
         elif kind == "begin":
             _begin(story, text(record, "id"))
         elif kind in ("collected", "deselected"):
             _ids(story, kind, texts(record, "ids"))
         else:
             _session(story, kind, record)
+    if story.running and story.finish is None:
+        _cut_short(story)
     strangers = set(story.tests).difference(story.collected or ())
     if strangers:
         raise Malformed(f"a test reported that was never collected: {min(strangers)[:200]}")
     return story
+
+
+def _cut_short(story: Story) -> None:
+    """The session died in a test that had nothing to report yet."""
+    story.last_started = story.running
+    if story.running not in story.tests:
+        story.tests[story.running] = TestStory()
+        story.collected = [*(story.collected or []), story.running]
 
 
 def _session(story: Story, kind: str, record: Record) -> None:
@@ -96,7 +110,7 @@ def _session(story: Story, kind: str, record: Record) -> None:
     elif kind == "collect_skip":
         story.collect_skips.append((text(record, "id"), shown(record, "text")))
     elif kind == "problem":
-        story.problems.append((text(record, "what"), shown(record, "text"), text(record, "module")))
+        story.problems.append((text(record, "what"), shown(record, "text")))
     elif kind == "finish":
         if story.finish is not None:
             raise Malformed("the session finished twice")
@@ -106,8 +120,6 @@ def _session(story: Story, kind: str, record: Record) -> None:
 
 
 def _ids(story: Story, kind: str, ids: tuple[str, ...]) -> None:
-    if story.tests:
-        raise Malformed("tests were collected after the first one ran")
     if kind == "deselected":
         story.deselected.extend(ids)
         return

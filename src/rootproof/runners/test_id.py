@@ -43,6 +43,12 @@ def fault(test: str, separator: str) -> str:
     return ""
 
 
+def argument(path: str) -> str:
+    """A relative path that no runner takes for an option or a file of arguments: seen from a package's folder, a
+    path may begin otherwise than it does from the root."""
+    return f"./{path}" if path[:1] in ("-", "@") else path
+
+
 def covers(requested: str, test: str, separator: str) -> bool:
     """Whether a requested id (a file, a class, a test with all its parameters) stands for the collected one."""
     if requested == test:

@@ -23,7 +23,7 @@ from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox import policy, seccomp, selftest
 from rootproof.sandbox.bare import by_signal
 from rootproof.sandbox.copy import throw_away
-from rootproof.sandbox.identity import identity
+from rootproof.sandbox.identity import NOBODY, unmapped
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
 from rootproof.sandbox.process import Ending, Streams, carry_out
 from rootproof.sandbox.rlimits import process_limit, rlimits
@@ -32,6 +32,7 @@ from rootproof.sandbox.watch import FolderSize, NamespaceProcesses, Watch
 _PATIENCE = 5.0
 """Seconds that ``bwrap`` may take until it says which process it has made."""
 _NAMESPACES = ("user", "pid", "net", "ipc", "uts", "cgroup-try")
+_NOT_FOUND = 127
 _OURS = 1
 """Processes of bwrap's own that the kernel counts to the user inside."""
 
@@ -71,6 +72,10 @@ def _completed(ending: Ending, mechanism: str, level: Level) -> Completed:
     limit: LimitHit | None = ending.limit
     if limit is None:
         reported = _field(ending.status, "exit-code")
+        if reported is None and ending.stderr.head.startswith(b"bwrap: execvp "):
+            reported = (
+                _NOT_FOUND  # the world stood, only the program is not in it: a result, as with the other mechanisms
+            )
         if reported is None:
             raise ContainmentUnavailable(f"bwrap failed: {ending.stderr.text().strip()[:500] or ending.returncode}")
         exit_code = reported
@@ -110,14 +115,14 @@ class _Launch:
         if lines is None:
             raise ContainmentUnavailable("no system call filter for this machine; Linux on x86_64 or aarch64 is needed")
         self._switch = os.geteuid() == 0
-        uid, gid = identity(command)
-        if uid == 0 or (self._switch and copied):
+        who = unmapped(command)
+        if who.uid == 0 or (self._switch and copied):
             raise ContainmentUnavailable("root's own files cannot be shown to another id, and bwrap is not run as root")
         self._program = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin") or "bwrap"
         self._command = command
         self._copied = copied
         self._filter = lines
-        self._plan = policy.plan(command, uid, gid, copied=copied is not None)
+        self._plan = policy.plan(command, who.uid, who.gid, copied=copied is not None)
         self._gate, self._held = os.pipe()
         self._open = {self._gate, self._held}
         self._child: int | None = None
@@ -158,8 +163,10 @@ class _Launch:
         if not self._switch:
             return []
         names = {resource.RLIMIT_CORE: "core", resource.RLIMIT_CPU: "cpu", resource.RLIMIT_FSIZE: "fsize"}
-        names[resource.RLIMIT_NOFILE] = "nofile"
+        names |= {resource.RLIMIT_NOFILE: "nofile", resource.RLIMIT_NPROC: "nproc"}
         wanted = rlimits(self._command.limits)
+        if self._plan.uid == NOBODY:  # set out here, the limit counts all that the id runs: little, for this one
+            wanted += process_limit(self._command.limits, NOBODY, _OURS)
         return ["/usr/bin/prlimit", *(f"--{names[number]}={soft}:{hard}" for number, soft, hard in wanted), "--"]
 
     def _let_go(self, streams: Streams) -> None:

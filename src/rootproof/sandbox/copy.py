@@ -7,6 +7,7 @@ owns it; copies whose owner is dead are removed when the next one is made.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -172,11 +173,8 @@ def _freshen(changed: Path, original: Path) -> None:
 def remove(place: Path) -> None:
     """Remove a copy, also where its folders were made unreadable. What cannot be removed stays for the next sweep."""
     for folder, names, _ in os.walk(place):
-        for name in names:
-            path = os.path.join(folder, name)
+        for path in (os.path.join(folder, name) for name in names):
             if not os.path.islink(path) and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-                try:
+                with contextlib.suppress(OSError):
                     os.chmod(path, 0o700)
-                except OSError:
-                    continue
     shutil.rmtree(place, ignore_errors=True)

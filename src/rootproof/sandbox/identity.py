@@ -7,6 +7,7 @@ and a hole in one of the walls is worth less to an ordinary id.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from rootproof.sandbox.interface import Command
@@ -14,21 +15,37 @@ from rootproof.sandbox.interface import Command
 NOBODY = 65534
 
 
-def identity(command: Command) -> tuple[int, int]:
-    """(uid, gid) for the command.
+@dataclass(frozen=True)
+class Identity:
+    """Ids for the command, and whether root's files are to be shown as that user's."""
 
-    Root's choice: the owner of the repository, if that is somebody else (its files are readable and writable for it);
-    otherwise nobody, if everything in the repository is readable for everybody and nothing has to be written there;
-    otherwise root, without any capability.
+    uid: int
+    gid: int
+    mapped: bool = False
+
+
+def identity(command: Command) -> Identity:
+    """As whom to run the command where owners can be mapped (see ``inside/launch.py``).
+
+    Root's choice: the owner of the repository, if that is somebody else; otherwise nobody, to whom root's files are
+    shown as its own. Where the file system cannot do that, :func:`unmapped` is left: root, without any capability.
     """
     if os.geteuid() != 0:
-        return os.geteuid(), os.getegid()
+        return Identity(os.geteuid(), os.getegid())
     owner = command.root.stat()
     if owner.st_uid != 0:
-        return owner.st_uid, owner.st_gid
+        return Identity(owner.st_uid, owner.st_gid)
+    return Identity(NOBODY, NOBODY, mapped=True)
+
+
+def unmapped(command: Command) -> Identity:
+    """As whom to run the command where every file keeps its owner: nobody only for what everybody can read."""
+    found = identity(command)
+    if not found.mapped:
+        return found
     if not (command.writable or command.changes) and _readable_for_all(command.root):
-        return NOBODY, NOBODY
-    return 0, 0
+        return Identity(NOBODY, NOBODY)
+    return Identity(0, 0)
 
 
 def _readable_for_all(root: Path) -> bool:

@@ -18,7 +18,7 @@ from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox import policy, seccomp, selftest
 from rootproof.sandbox.bare import completed
 from rootproof.sandbox.copy import throw_away
-from rootproof.sandbox.identity import identity
+from rootproof.sandbox.identity import Identity, identity, unmapped
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, Probe
 from rootproof.sandbox.process import Streams, carry_out
 from rootproof.sandbox.program import start
@@ -42,18 +42,28 @@ class Namespaces:
 
     def run(self, command: Command) -> Completed:
         """Run one command; see :class:`rootproof.sandbox.interface.Sandbox`."""
+        try:
+            return self._run(command, identity(command))
+        except _NoMapping:
+            return self._run(command, unmapped(command))
+
+    def _run(self, command: Command, who: Identity) -> Completed:
         with ExitStack() as stack:
             view = _view(command)
             copied = None
             if view.mode == "copy":
                 copied = stack.enter_context(throw_away(command.root, command.changes, command.hidden))
-            launch = _Launch(command, view, copied)
+            launch = _Launch(command, who, view, copied)
             try:
                 ending = carry_out(launch, command.limits, command.channel)
             except OSError as fault:
                 raise ContainmentUnavailable(f"cannot start the launcher: {fault}") from fault
             refuse(ending.status)
             return completed(ending, self.name, self.level, None)
+
+
+class _NoMapping(ContainmentUnavailable):
+    """This file system cannot show its files as another user's."""
 
 
 def refuse(status: str) -> None:
@@ -64,6 +74,8 @@ def refuse(status: str) -> None:
     """
     for line in status.splitlines():
         word, _, reason = line.partition(" ")
+        if word == "refused" and reason.endswith("idmapped mount: Invalid argument"):
+            raise _NoMapping(reason)
         if word == "refused":
             raise ContainmentUnavailable(f"namespaces cannot be set up here: {reason}")
 
@@ -88,7 +100,7 @@ def _view(command: Command) -> _View:
 class _Launch:
     """One command under ``inside/launch.py``."""
 
-    def __init__(self, command: Command, view: _View, copied: Path | None) -> None:
+    def __init__(self, command: Command, who: Identity, view: _View, copied: Path | None) -> None:
         filter_lines = seccomp.program()
         if filter_lines is None or sys.platform != "linux":
             raise ContainmentUnavailable("no system call filter for this machine; Linux on x86_64 or aarch64 is needed")
@@ -96,7 +108,8 @@ class _Launch:
         self._view = view
         self._copied = copied
         self._filter = filter_lines
-        self._plan = policy.plan(command, *identity(command), copied=copied is not None)
+        self._plan = policy.plan(command, who.uid, who.gid, copied=copied is not None)
+        self._mapped = [*self._plan.readable, self._plan.root] if who.mapped else []
         self._control, self._held = os.pipe()
         self._open = {self._control, self._held}
         self._sight, self._far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -129,6 +142,7 @@ class _Launch:
             "root": plan.root,
             "mode": view.mode,
             "copy": str(self._copied or ""),
+            "mapped": self._mapped,
             "absent": sorted({*view.absent, *hidden}) if view.mode == "overlay" else [],
             "changes": _checked_changes(command) if view.mode == "overlay" else [],
             "binds": list(plan.binds),

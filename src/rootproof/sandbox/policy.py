@@ -55,7 +55,9 @@ class Plan:
 
     root: str
     binds: tuple[str, ...]
-    """Read-only, shorter paths first; without the root."""
+    """Read-only; without the root."""
+    readable: tuple[str, ...]
+    """Those of ``binds`` that the command asked for."""
     links: tuple[tuple[str, str], ...]
     """(path, target) of links in the top folder, such as ``/bin``."""
     files: tuple[tuple[str, str], ...]
@@ -89,6 +91,7 @@ def plan(command: Command, uid: int, gid: int, *, copied: bool = False) -> Plan:
     return Plan(
         root=str(root),
         binds=(*binds, *etc, *readable),
+        readable=tuple(readable),
         links=tuple(links),
         files=_files(name, uid, gid),
         hidden=hidden,

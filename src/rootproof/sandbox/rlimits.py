@@ -29,12 +29,13 @@ def process_limit(limits: Limits, uid: int, ours: int) -> list[tuple[int, int, i
     """The kernel's own limit on processes and threads, where there is one for the namespace alone.
 
     It counts per user and, since Linux 5.14, per user namespace; before, it would count the user's other processes
-    too. It does not bind root. ``ours``: processes of ours that it counts as well.
+    too. It does not bind root. ``ours``: processes of ours that it counts as well. Half as many again are let through,
+    so that it is mostly the watch that ends the command, with the limit as the reason, and not a failed fork.
     """
     release = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
     if uid == 0 or release < (5, 14):
         return []
-    most = limits.processes + ours
+    most = limits.processes + limits.processes // 2 + ours
     return [(resource.RLIMIT_NPROC, most, most)]
 
 

@@ -116,11 +116,10 @@ def _listening() -> Iterator[tuple[int, Callable[[], int]]]:
 
 
 def _alive(marker: str) -> bool:
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if marker.encode() in (entry / "cmdline").read_bytes():
-                    return True
-            except OSError:
-                continue
+    for entry in (entry for entry in Path("/proc").iterdir() if entry.name.isdigit()):
+        try:
+            if marker.encode() in (entry / "cmdline").read_bytes():
+                return True
+        except OSError:
+            continue
     return False

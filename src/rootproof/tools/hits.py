@@ -10,6 +10,7 @@ from functools import cached_property
 from rootproof import text
 from rootproof.canonical import Json
 from rootproof.encoding import Decoded
+from rootproof.recording import mask
 from rootproof.tools.ripgrep import Spot
 
 HIT_BYTES = 512
@@ -45,10 +46,12 @@ class File:
     """True: it was searched in its own encoding, and columns count bytes of its text in UTF-8."""
     alike: bool
     """Another path with matches looks the same."""
+    secrets: tuple[str, ...] = ()
 
     @cached_property
     def lines(self) -> list[str]:
-        return text.lines(self.decoded.text)
+        """As they may be shown."""
+        return text.lines(str(mask(self.decoded.text, self.secrets)))
 
     @cached_property
     def searched(self) -> tuple[list[bytes], str]:
@@ -66,7 +69,7 @@ def hit(file: File, spot: Spot) -> Hit | None:
     if spot.line > len(file.lines) or spot.column > len(raw[spot.line - 1]) + 1:
         return None
     line = file.lines[spot.line - 1]
-    at = len(raw[spot.line - 1][: spot.column - 1].decode(codec, "backslashreplace"))
+    at = min(len(raw[spot.line - 1][: spot.column - 1].decode(codec, "backslashreplace")), len(line))
     shown, clipped = _around(line, at)
     fields: dict[str, Json] = {
         "path": text.show_path(file.name),
@@ -99,3 +102,15 @@ def lookalikes(names: Iterable[str]) -> frozenset[str]:
         if not name.isascii():
             groups.setdefault(unicodedata.normalize("NFKC", name), []).append(name)
     return frozenset(name for group in groups.values() if len(group) > 1 for name in group)
+
+
+def first(counts: Mapping[str, int], most: int) -> list[str]:
+    """The first files, by name, that together have ``most`` matching lines."""
+    chosen: list[str] = []
+    total = 0
+    for name in sorted(counts):
+        if total >= most:
+            break
+        chosen.append(name)
+        total += counts[name]
+    return chosen

@@ -121,6 +121,8 @@ class Request:
     test_runs: int = 1_000_000
     prior_tries: int = 0
     """Interventions already tried in this run."""
+    secrets: tuple[str, ...] = ()
+    """Values to mask before a text is cut, lest a part of one is left at the edge; the controller masks all again."""
 
 
 @dataclass(frozen=True)

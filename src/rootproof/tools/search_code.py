@@ -51,8 +51,12 @@ SPEC = ToolSpec(
         Result("query", "text", "as asked", required=True),
         Result("mode", "text", "as used", required=True, choices=MODES),
         Result("ignore_case", "flag", "as used", required=True),
-        Result("matches", "integer", "matching lines, all of them; not there where the search is not complete"),
-        Result("found_so_far", "integer", "matching lines found before the search was cut"),
+        Result(
+            "matches",
+            "integer",
+            "matching lines; not there where it was cut, or none were found in a part only",
+        ),
+        Result("found_so_far", "integer", "matching lines found, where matches is not there"),
         Result("complete", "flag", "every file in scope was searched to its end", required=True),
         Result("files_scanned", "integer", "files searched", required=True),
         Result("files_matched", "integer", "files with a match", required=True),
@@ -88,6 +92,7 @@ class _Search:
     encodings: dict[str, str] = field(default_factory=dict)
     """Raw path → the encoding a file was searched in, where that is not UTF-8."""
     timed_out: bool = False
+    secrets: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:
@@ -104,9 +109,7 @@ class SearchCode:
     spec = SPEC
 
     def __init__(self, scope: Scope, settings: Mapping[str, Json]) -> None:
-        """Raises:
-        NotRunnable: the search program is not installed.
-        """
+        """Raises NotRunnable where the search program is not installed."""
         self.scope = scope
         limit = settings.get("timeout_seconds")
         self.seconds = float(limit) if isinstance(limit, int) else 30.0
@@ -125,6 +128,7 @@ class SearchCode:
         search = self._files(request.paths.get("path"))
         if isinstance(search, Declined):
             return search
+        search.secrets = request.secrets
         rg = Ripgrep(self.program, self.scope.root, until)
         try:
             fault = rg.fault(query) if query.regex else ""
@@ -204,33 +208,28 @@ class SearchCode:
             search.counts.update(found)
 
     def _show(self, rg: Ripgrep, query: Query, search: _Search, most: int) -> None:
-        chosen: list[str] = []
-        for name in sorted(search.counts):
-            if sum(search.counts[one] for one in chosen) >= most:
-                break
-            chosen.append(name)
+        chosen = hits.first(search.counts, most)
         spots: list[Spot] = []
         for encoding in sorted({search.encodings.get(name, "") for name in chosen}):
             names = [name for name in chosen if search.encodings.get(name, "") == encoding]
             spots.extend(rg.spots(query, names, most, encoding))
         alike = hits.lookalikes(search.counts)
+        search.flags.update(["lookalike_paths"] if alike else [])
+        if any("\\" in text.show_path(name) for name in search.counts):
+            search.flags.add("unaddressable_paths")
         room = HITS_BYTES
         for name in chosen:
             rg.check_time()
-            mine = [spot for spot in spots if spot.path == name]
-            shown = self._hits(name, mine[: most - len(search.hits)], search, name in alike)
-            for hit in shown:
+            mine = [spot for spot in spots if spot.path == name][: most - len(search.hits)]
+            for hit in self._hits(name, mine, search, name in alike):
                 room -= len(to_bytes(hit.fields))
-                if room >= 0:
-                    search.hits.append(hit)
-        if alike:
-            search.flags.add("lookalike_paths")
-        if any("\\" in text.show_path(name) for name in search.counts):
-            search.flags.add("unaddressable_paths")
+                if room < 0:
+                    return
+                search.hits.append(hit)
 
     def _hits(self, name: str, spots: Sequence[Spot], search: _Search, alike: bool) -> list[hits.Hit]:
         data = self._bytes(name)
-        file = hits.File(name, data, decode(data, self.encodings), name in search.encodings, alike)
+        file = hits.File(name, data, decode(data, self.encodings), name in search.encodings, alike, search.secrets)
         found = [hits.hit(file, spot) for spot in spots]
         shown = [one for one in found if one is not None]
         if len(shown) < len(found):
@@ -273,7 +272,7 @@ def _observation(request: Request, search: _Search) -> Observation:
         "query": request.input["query"],
         "mode": request.input["mode"],
         "ignore_case": request.input["ignore_case"],
-        "found_so_far" if search.timed_out else "matches": search.total,
+        "matches" if search.complete or (search.total and not search.timed_out) else "found_so_far": search.total,
         "complete": search.complete,
         "files_scanned": search.scanned,
         "files_matched": len(search.counts),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import typer
 
-from rootproof.apps.cli import check, demo, init, resume, run, runs, show
+from rootproof.apps.cli import check, demo, diagnose, init, resume, run, runs, show
 
 app = typer.Typer(
     name="rootproof",
@@ -23,6 +23,7 @@ app = typer.Typer(
 REPORT_AT = "the project's issue tracker"
 
 _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
+    ("diagnose", diagnose.diagnose),
     ("demo", demo.demo),
     ("run", run.run),
     ("check", check.check),

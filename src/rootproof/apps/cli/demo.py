@@ -75,7 +75,7 @@ def _options(store: Path | None, project: Path, loaded: Loaded, progress: object
         listeners=(progress,),  # type: ignore[arg-type]
     )
     try:
-        assemble.choose_sandbox(loaded.contract, project, options)
+        assemble.choose_sandbox(loaded.contract.policy, project, options)
     except ContainmentUnavailable as error:
         sys.stderr.write(f"note: no containment here ({error}); the bundled project's own tests run without it\n")
         sys.stderr.write("note: this is --containment none --trust-this-repository, for this project only\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -18,7 +19,10 @@ Store = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 ModelName = Annotated[
     str,
-    typer.Option("--model", help="Who proposes: scripted:FILE, command:PROGRAM, human, or a model of your own."),
+    typer.Option(
+        "--model",
+        help="Who proposes: human, detective, scripted:FILE, command:PROGRAM, local:FILE, anthropic:NAME, ...",
+    ),
 ]
 Containment = Annotated[
     str,
@@ -36,6 +40,14 @@ Root = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--root", help="Where the repository lies, if not where the contract says."),
 ]
+Record = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--record", help="Append the model's traffic to a file that cassette:FILE replays."),
+]
+Suggest = Annotated[
+    bool,
+    typer.Option("--suggest", help="List concrete admissible requests in the view (marked in the run)."),
+]
 
 
 def options(
@@ -45,9 +57,11 @@ def options(
     containment: str,
     trusted: bool,
     places: tuple[Path | None, Path | None] = (None, None),
+    proposer: tuple[Path | None, bool] = (None, False),
     listeners: tuple[Listener, ...] = (),
 ) -> Options:
-    """The options of a run from its flags; ``places`` are interpreter and root.
+    """The options of a run from its flags; ``places`` are interpreter and root, ``proposer`` the file to
+    record to and whether requests are suggested.
 
     Raises:
         UsageError: a value is not one of those allowed.
@@ -65,4 +79,7 @@ def options(
         interpreter=places[0],
         root=places[1],
         listeners=listeners,
+        record=proposer[0],
+        suggest=proposer[1],
+        notify=lambda words: print(f"note: {words}", file=sys.stderr),
     )

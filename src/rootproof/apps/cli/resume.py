@@ -18,6 +18,8 @@ def resume(
     trust_this_repository: flags.Trust = False,
     python: flags.Interpreter = None,
     root: flags.Root = None,
+    record: flags.Record = None,
+    suggest: flags.Suggest = False,
     as_json: flags.Json = False,
 ) -> None:
     """Go on where a run stopped; a run that has ended is told again with its exit status."""
@@ -31,6 +33,7 @@ def resume(
         containment=containment,
         trusted=trust_this_repository,
         places=(python, root),
+        proposer=(record, suggest),
         listeners=(Progress(sys.stderr if as_json else sys.stdout),),
     )
     with interruptible():

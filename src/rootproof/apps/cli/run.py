@@ -19,6 +19,8 @@ def run(
     trust_this_repository: flags.Trust = False,
     python: flags.Interpreter = None,
     root: flags.Root = None,
+    record: flags.Record = None,
+    suggest: flags.Suggest = False,
     as_json: flags.Json = False,
 ) -> None:
     """Run one investigation under a contract, to its end."""
@@ -36,6 +38,7 @@ def run(
         containment=containment,
         trusted=trust_this_repository,
         places=(python, root),
+        proposer=(record, suggest),
         listeners=(progress,),
     )
     with interruptible():

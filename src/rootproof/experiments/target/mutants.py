@@ -54,6 +54,7 @@ class Work:
 
     def before(self, plugin: Plugin) -> None:
         self.started = time.monotonic()
+        plugin.brief = True
 
     def run(self, plugin: Plugin) -> None:
         self.out.send({"collected_in": round(time.monotonic() - self.started, 3)})
@@ -238,7 +239,7 @@ class One:
         self.out = out
 
     def before(self, plugin: Plugin) -> None:
-        pass
+        plugin.brief = True
 
     def run(self, plugin: Plugin) -> None:
         tests = [test for test in self.request["tests"] if test in plugin.items]

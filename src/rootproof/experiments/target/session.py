@@ -59,6 +59,8 @@ class Plugin:
         self.problems: list[dict[str, str]] = []
         self.outcome: Outcome | None = None
         self.operands: list[Any] | None = None
+        self.brief = False
+        """Whether an explanation of a failed comparison may be short: it only has to differ where failures do."""
         self.around: Any = None
         """Called as ``around(phase, run)`` for every phase of a test, or None."""
 
@@ -80,8 +82,13 @@ class Plugin:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         return outcome
 
-    def pytest_assertrepr_compare(self, op: str, left: Any, right: Any) -> None:
-        self.operands = [op, simple(left), simple(right), type(left).__name__, type(right).__name__]
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_assertrepr_compare(self, op: str, left: Any, right: Any) -> list[str] | None:
+        one, other = simple(left), simple(right)
+        self.operands = [op, one, other, type(left).__name__, type(right).__name__]
+        if self.brief and one is not None and other is not None:
+            return [f"{one} {op} {other}"]  # instead of a full difference, which nobody will read
+        return None
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_setup(self) -> Any:

@@ -45,6 +45,7 @@ def terms(
         grade: ``A`` where only that is good enough.
         context: a bug report or statement of intent; quoted, unverified text for the model.
     """
+    python = runner in ("pytest", "unittest")
     expect: dict[str, Any] = {"verdict": "supported"}
     if grade == "A":
         expect["grade"] = "A"
@@ -72,8 +73,8 @@ def terms(
             "search_code": {"mode": "literal"},
             "read_file": {},
             "list_files": {},
-            "trace_test": {"target": target},
-            "try_change": {"target": target},
+            **({"trace_test": {"target": target}, "search_changes": {"target": target}} if python else {}),
+            "try_change": {"target": target, "runner": runner},
         },
         "evidence": [
             {

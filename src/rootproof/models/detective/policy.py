@@ -9,7 +9,7 @@ from typing import Any
 from rootproof.models.detective.memory import Memory, key
 from rootproof.models.interface import Reply, View
 
-SEARCHES = (300, 1200)
+SEARCHES = (300, 600)
 """Changes tried in the first and in the second search."""
 
 Message = dict[str, Any]

@@ -1,0 +1,1 @@
+"""The prompt files: plain text, one a part, read by ``models.prompt``."""

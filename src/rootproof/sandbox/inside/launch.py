@@ -36,6 +36,7 @@ def main(spec_fd: int) -> None:
     for fd in (spec["status"], spec["control"], spec["sight"]):
         os.set_inheritable(fd, False)
     try:
+        mapped = _mapped(spec)
         _enter(spec)
         alive, ours = os.pipe()
         pid = os.fork()
@@ -43,7 +44,7 @@ def main(spec_fd: int) -> None:
         _refuse(spec, fault)
     if pid == 0:
         os.close(ours)
-        _first(spec, alive)
+        _first(spec, alive, mapped)
     _wait(pid, spec["control"])
     os._exit(0)
 
@@ -68,6 +69,48 @@ def _enter(spec: Spec) -> None:
     world.write("/proc/self/gid_map", f"{gid} {gid} 1")
 
 
+def _mapped(spec: Spec) -> dict[str, int]:
+    """Root's own files, shown as if they were the command's user's: one detached tree for each path.
+
+    Has to be done while we are still the machine's root. The map exchanges root and that user, and leaves the rest.
+    """
+    if not spec["mapped"]:
+        return {}
+    told, tell = os.pipe()
+    hold, let_go = os.pipe()
+    holder = os.fork()
+    if holder == 0:
+        os.close(let_go)
+        try:
+            kernel.unshare(kernel.NEW_USER)
+            os.write(tell, b"r")
+            os.read(hold, 1)
+        finally:
+            os._exit(0)
+    os.close(tell)
+    try:
+        os.read(told, 1)
+        for name, number in (("uid_map", spec["uid"]), ("gid_map", spec["gid"])):
+            world.write(f"/proc/{holder}/{name}", _exchange(number))
+        space = os.open(f"/proc/{holder}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.close(let_go)
+        os.waitpid(holder, 0)
+    trees = {path: kernel.take_tree(path) for path in spec["mapped"]}
+    for path, tree in trees.items():
+        writable = path == spec["root"] and spec["mode"] != "read-only"
+        kernel.map_ids(tree, space, world.SAFE | (0 if writable else kernel.READ_ONLY))
+    os.close(space)
+    return trees
+
+
+def _exchange(number: int) -> str:
+    """An id map (proc(5), user_namespaces(7)) in which 0 and ``number`` stand for each other."""
+    rest = 65536 - number - 1
+    rows = [f"0 {number} 1", f"1 1 {number - 1}", f"{number} 0 1"]
+    return "\n".join(rows + ([f"{number + 1} {number + 1} {rest}"] if rest else [])) + "\n"
+
+
 def _mapper(pid: int):  # type: ignore[no-untyped-def]
     """Fork a process that stays outside and can write the id maps; gives the call that lets it and waits for it."""
     ready, go = os.pipe()
@@ -77,10 +120,7 @@ def _mapper(pid: int):  # type: ignore[no-untyped-def]
         code = 1
         try:
             if os.read(ready, 1):
-                for name in ("uid_map", "gid_map"):
-                    with open(f"/proc/self/{name}") as ours:
-                        rows = [line.split() for line in ours]
-                    world.write(f"/proc/{pid}/{name}", "\n".join(f"{row[0]} {row[0]} {row[2]}" for row in rows) + "\n")
+                _write_maps(pid)
                 code = 0
         finally:
             os._exit(code)
@@ -95,6 +135,14 @@ def _mapper(pid: int):  # type: ignore[no-untyped-def]
     return finish
 
 
+def _write_maps(pid: int) -> None:
+    """Every id that this namespace has keeps its number in the other process's one."""
+    for name in ("uid_map", "gid_map"):
+        with open(f"/proc/self/{name}") as ours:
+            rows = [line.split() for line in ours]
+        world.write(f"/proc/{pid}/{name}", "\n".join(f"{row[0]} {row[0]} {row[2]}" for row in rows) + "\n")
+
+
 def _wait(pid: int, control: int) -> None:
     """Wait for process 1; kill it when the caller closes the control pipe or is dead."""
     watched = os.pidfd_open(pid)
@@ -106,14 +154,14 @@ def _wait(pid: int, control: int) -> None:
     os.waitpid(pid, 0)
 
 
-def _first(spec: Spec, alive: int) -> None:
+def _first(spec: Spec, alive: int, mapped: dict[str, int]) -> None:
     """Process 1 of the new world; never returns."""
     try:
         kernel.die_with_parent(signal.SIGKILL)
         _still_wanted(alive)
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        world.build(spec)
+        world.build(spec, mapped)
         kernel.not_dumpable()
         kernel.drop_bounding()
         pid = os.fork()

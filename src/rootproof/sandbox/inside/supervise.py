@@ -101,11 +101,7 @@ def _kill_all() -> None:
     for _ in range(2000):
         found = _descendants(os.getpid())
         for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in found:
-                try:
-                    os.kill(pid, number)
-                except OSError:
-                    continue
+            _send(found, number)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 continue
@@ -113,6 +109,14 @@ def _kill_all() -> None:
             return
         if not found:
             select.select([], [], [], 0.001)
+
+
+def _send(pids: list[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            continue
 
 
 def _descendants(root: int) -> list[int]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         root: str
         mode: str
         copy: str
+        mapped: list[str]
         absent: list[str]
         changes: list[tuple[str, bytes]]
         binds: list[str]
@@ -53,16 +54,19 @@ _NEW = "/tmp"
 """Where the new root is put together; any folder does, it is covered in this mount namespace only."""
 _SCRATCH = _NEW + "/.scratch"
 _EMPTY = _NEW + "/.empty"
-_SAFE = kernel.NO_SETUID | kernel.NO_DEVICES
+SAFE = kernel.NO_SETUID | kernel.NO_DEVICES
 
 
-def build(spec: Spec) -> None:
-    """Build the world and go into it."""
+def build(spec: Spec, mapped: dict[str, int]) -> None:
+    """Build the world and go into it. ``mapped``: trees that were made already and need no more restrictions."""
     kernel.make_private()
-    trees = [(path, kernel.take_tree(path)) for path in spec["binds"] if os.path.exists(path)]
-    root = kernel.take_tree(spec["copy"] or spec["root"])
+    trees = [(path, _taken(path)) for path in spec["binds"] if path not in mapped and os.path.exists(path)]
+    trees += [(path, tree) for path, tree in mapped.items() if path != spec["root"]]
+    root = mapped[spec["root"]] if spec["root"] in mapped else kernel.take_tree(spec["copy"] or spec["root"])
+    if spec["root"] not in mapped:
+        kernel.restrict(root, SAFE | (kernel.READ_ONLY if spec["mode"] == "read-only" else 0))
     devices = [(name, kernel.take_tree("/dev/" + name)) for name in spec["devices"]]
-    kernel.mount("tmpfs", _NEW, "tmpfs", _SAFE, "size=8m,nr_inodes=16k,mode=0755")
+    kernel.mount("tmpfs", _NEW, "tmpfs", SAFE, "size=8m,nr_inodes=16k,mode=0755")
     _scratch(spec)
     for path, text in spec["files"]:
         _parents(_NEW + path)
@@ -83,6 +87,12 @@ def build(spec: Spec) -> None:
     _network(spec)
 
 
+def _taken(path: str) -> int:
+    tree = kernel.take_tree(path)
+    kernel.restrict(tree, kernel.READ_ONLY | SAFE)
+    return tree
+
+
 def write(path: str, text: str) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
     try:
@@ -95,12 +105,12 @@ def _scratch(spec: Spec) -> None:
     """One sized file system behind every writable place, and an empty read-only one to cover things with."""
     os.mkdir(_SCRATCH)
     options = f"size={spec['scratch_mb']}m,nr_inodes=400k,mode=0755"
-    kernel.mount("tmpfs", _SCRATCH, "tmpfs", _SAFE, options)
+    kernel.mount("tmpfs", _SCRATCH, "tmpfs", SAFE, options)
     os.mkdir(_EMPTY)
-    kernel.mount("tmpfs", _EMPTY, "tmpfs", _SAFE, "size=4k,mode=0555")
+    kernel.mount("tmpfs", _EMPTY, "tmpfs", SAFE, "size=4k,mode=0555")
     write(_EMPTY + "/file", "")
     os.mkdir(_EMPTY + "/folder", 0o555)
-    kernel.restrict(-100, kernel.READ_ONLY | _SAFE, _EMPTY)
+    kernel.restrict(-100, kernel.READ_ONLY | SAFE, _EMPTY)
     for number, place in enumerate(spec["writable"]):
         folder = f"{_SCRATCH}/{number}"
         os.mkdir(folder)
@@ -115,14 +125,10 @@ def _place(spec: Spec, trees: list[tuple[str, int]], root: int) -> None:
     """Put the old tree's parts to their places, shorter paths first; the root where its length comes."""
     for path, tree in sorted([*trees, (spec["root"], root)], key=lambda pair: pair[0].count("/")):
         target = _NEW + path
-        if tree != root:
-            kernel.restrict(tree, kernel.READ_ONLY | _SAFE)
-            _attach(tree, target)
-        elif spec["mode"] == "overlay":
+        if tree == root and spec["mode"] == "overlay":
             os.makedirs(target, exist_ok=True)
             _overlay(spec, tree, target)
         else:
-            kernel.restrict(tree, _SAFE if spec["mode"] == "copy" else kernel.READ_ONLY | _SAFE)
             _attach(tree, target)
     for path in spec["masks"]:
         _cover(_NEW + path)
@@ -150,17 +156,17 @@ def _cover(path: str) -> None:
 
 def _overlay(spec: Spec, tree: int, target: str) -> None:
     """Lay a throw-away layer over the repository; what must be absent is blotted out in the layer beforehand."""
-    upper, work = _SCRATCH + "/upper", _SCRATCH + "/work"
-    lower = f"/proc/self/fd/{tree}"
-    kernel.restrict(tree, _SAFE)
-    for folder in (upper, work):
+    lower, upper, work = _NEW + "/.lower", _SCRATCH + "/upper", _SCRATCH + "/work"
+    for folder in (lower, upper, work):
         os.mkdir(folder)
+    kernel.put_tree(tree, lower)  # older kernels want the lower tree attached
     _like(lower, upper)
     for relative in spec["absent"]:
         _blot(lower, upper, relative)
     options = f"lowerdir={lower},upperdir={upper},workdir={work},userxattr"
-    kernel.mount("overlay", target, "overlay", _SAFE, options)
-    os.close(tree)
+    kernel.mount("overlay", target, "overlay", SAFE, options)
+    kernel.checked(kernel.unmount(lower), "unmount the lower tree")
+    os.rmdir(lower)
 
 
 def _blot(lower: str, upper: str, relative: str) -> None:
@@ -233,12 +239,12 @@ def _devices(devices: list[tuple[str, int]]) -> None:
 def _processes(spec: Spec) -> None:
     """A ``/proc`` of the new process namespace; its doors into the machine shut."""
     os.mkdir(_NEW + "/proc")
-    kernel.mount("proc", _NEW + "/proc", "proc", _SAFE | kernel.NO_EXEC)
+    kernel.mount("proc", _NEW + "/proc", "proc", SAFE | kernel.NO_EXEC)
     for name in spec["proc_read_only"]:
         path = f"{_NEW}/proc/{name}"
         if os.path.exists(path):
             tree = kernel.take_tree(path)
-            kernel.restrict(tree, kernel.READ_ONLY | _SAFE | kernel.NO_EXEC)
+            kernel.restrict(tree, kernel.READ_ONLY | SAFE | kernel.NO_EXEC)
             kernel.put_tree(tree, path)
     for name in spec["proc_empty"]:
         _cover(f"{_NEW}/proc/{name}")

@@ -1,0 +1,134 @@
+"""``rootproof diagnose``: the main job for people who have no contract, only a failing test."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from rootproof.apps.cli import options as flags
+
+if TYPE_CHECKING:
+    from rootproof.diagnosis import Case, Question
+    from rootproof.outcome import Outcome
+
+Tests = Annotated[
+    Optional[list[str]], typer.Argument(help="Red tests; none: those last failed, else the suite is run.")
+]  # noqa: UP045
+RootOption = Annotated[Path, typer.Option("--root", help="The repository.")]
+LastFailed = Annotated[bool, typer.Option("--last-failed", help="Only what the runner noted as last failed.")]
+RunnerName = Annotated[str, typer.Option("--runner", help="auto, pytest, unittest, vitest or node_test.")]
+Context = Annotated[Optional[Path], typer.Option("--context", help="A bug report: shown to the model as unverified.")]  # noqa: UP045
+Grade = Annotated[str, typer.Option("--grade", help="A: only a conclusion of grade A is good enough.")]
+Dry = Annotated[bool, typer.Option("--dry-run", help="Write the contracts and stop, so that they can be edited.")]
+Steps = Annotated[int, typer.Option("--max-steps", min=1, help="Most steps for each test.")]
+Seconds = Annotated[float, typer.Option("--seconds", min=1, help="Most seconds for each test.")]
+Runs = Annotated[int, typer.Option("--test-runs", min=1, help="Most started test processes for each test.")]
+
+
+def diagnose(
+    tests: Tests = None,
+    root: RootOption = Path(),
+    last_failed: LastFailed = False,
+    runner: RunnerName = "auto",
+    context: Context = None,
+    grade: Grade = "",
+    dry_run: Dry = False,
+    max_steps: Steps = 40,
+    seconds: Seconds = 600.0,
+    test_runs: Runs = 1000,
+    model: flags.ModelName = "detective",
+    store: flags.Store = None,
+    containment: flags.Containment = "best",
+    trust_this_repository: flags.Trust = False,
+    python: flags.Interpreter = None,
+    as_json: flags.Json = False,
+) -> None:
+    """Find out why a test fails, and show it: reproduce, look, intervene in throw-away copies, confirm."""
+    from rootproof import assemble, diagnosis
+    from rootproof.apps.cli.progress import Progress
+    from rootproof.investigations.root_cause.terms import Numbers
+
+    question = diagnosis.Question(
+        root=root.absolute(),
+        tests=tuple(tests or ()),
+        last_failed=last_failed,
+        runner=runner,
+        numbers=Numbers(steps=max_steps, seconds=seconds, cpu_seconds=seconds, test_runs=test_runs),
+        grade=grade,
+        context=_context(context),
+    )
+    out = sys.stderr if as_json else sys.stdout
+    options = flags.options(
+        store=store,
+        model=model,
+        containment=containment,
+        trusted=trust_this_repository,
+        places=(python, None),
+        listeners=(Progress(out),),
+    )
+    folder = (store or assemble.default_store()).absolute().parent / "contracts"
+    _finish(*_carry_out(question, options, folder, dry_run, as_json))
+
+
+def _context(file: Path | None) -> str:
+    from rootproof.errors import UsageError
+
+    if file is None:
+        return ""
+    try:
+        return file.read_text("utf-8", errors="backslashreplace")[:20_000]
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}", "name a text file with --context") from None
+
+
+def _carry_out(
+    question: Question, options: object, folder: Path, dry: bool, as_json: bool
+) -> tuple[list[Outcome], bool]:
+    from rootproof import diagnosis
+    from rootproof.apps.cli.ending import interruptible
+
+    out = sys.stderr if as_json else sys.stdout
+    outcomes: list[Outcome] = []
+    with interruptible():
+        shop, found = diagnosis.find(question, options, lambda text: print(text, file=out))  # type: ignore[arg-type]
+        made = diagnosis.cases(question, shop, found, folder)
+        _say(made, found.how, shop.runner.name, as_json)
+        for case in [] if dry else made:
+            out.write(f"\n{case.target}\n")
+            outcomes.append(diagnosis.run(case, options))  # type: ignore[arg-type]
+            _told(outcomes[-1], as_json)
+            if outcomes[-1].status == "cancelled":
+                break
+    return outcomes, as_json
+
+
+def _say(made: list[Case], how: str, runner: str, as_json: bool) -> None:
+    from rootproof.text import one_line
+
+    out = sys.stderr if as_json else sys.stdout
+    out.write(f"{len(made)} red test{'s' if len(made) != 1 else ''} ({how}), run with {runner}\n")
+    for case in made:
+        budget = case.document["budget"]
+        numbers = f"{budget['max_steps']} steps, {budget['seconds']:g} s, {budget['test_runs']} test runs"
+        out.write(f"  {one_line(case.target, 160)}\n    agreed: {numbers}; contract {case.file}\n")
+    out.flush()
+
+
+def _told(outcome: Outcome, as_json: bool) -> None:
+    from rootproof.apps.cli import words
+
+    out = sys.stderr if as_json else sys.stdout
+    out.write("".join(line + "\n" for line in words.outcome_lines(outcome)))
+    out.flush()
+
+
+def _finish(outcomes: list[Outcome], as_json: bool) -> None:
+    from rootproof import diagnosis
+
+    if as_json:
+        sys.stdout.write(json.dumps([outcome.document() for outcome in outcomes], indent=2) + "\n")
+    raise typer.Exit(diagnosis.exit_status(outcomes))

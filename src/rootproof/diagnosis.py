@@ -1,0 +1,100 @@
+"""``rootproof diagnose``: from a repository with red tests to one confirmed cause, or an honest end, for each.
+
+Assembly: it finds the targets, generates, saves and carries out one contract for each, and says what came of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rootproof import assemble
+from rootproof.assemble import Options
+from rootproof.contract import Policy
+from rootproof.contract import Scope as Terms
+from rootproof.errors import NotRunnable, UsageError
+from rootproof.investigations.root_cause import targets, terms
+from rootproof.investigations.root_cause.targets import Found, Workshop
+from rootproof.investigations.root_cause.terms import Numbers
+from rootproof.outcome import Outcome
+from rootproof.sandbox.interface import Limits
+from rootproof.scope import Scope
+
+ORDER = (130, 6, 1, 3, 8, 5, 4, 7, 9)
+"""Of several ends that are no success, the exit status is the first of these that occurs."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a user asks to have diagnosed."""
+
+    root: Path
+    tests: tuple[str, ...] = ()
+    last_failed: bool = False
+    runner: str = "auto"
+    numbers: Numbers = Numbers()
+    grade: str = ""
+    context: str = ""
+    most_targets: int = 10
+
+
+@dataclass(frozen=True)
+class Case:
+    """One target with its contract, as it was saved."""
+
+    target: str
+    document: dict[str, Any]
+    file: Path
+
+
+def find(question: Question, options: Options, tell: Callable[[str], None]) -> tuple[Workshop, Found]:
+    """The red tests.
+
+    Raises:
+        NotRunnable: there is nothing to diagnose, or it cannot run here, with what to do.
+        ContainmentUnavailable: nothing here contains what would be run.
+    """
+    if not question.root.is_dir():
+        raise UsageError(f"there is no folder {question.root}", "name the folder of the repository with --root")
+    runner = assemble.choose_runner(question.runner, question.root)
+    sandbox = assemble.choose_sandbox(Policy(), question.root, options)
+    hidden = Scope(question.root, Terms()).secrets()
+    shop = Workshop(question.root.resolve(), runner, sandbox, options.interpreter, hidden)
+    files = targets.test_files(shop.root, runner.name)
+    if question.tests:
+        return shop, Found(question.tests, "named")
+    noted = targets.last_failed(shop.root, files)
+    if noted is not None:
+        return shop, noted
+    if question.last_failed:
+        raise NotRunnable("the runner has noted no failed test", "run the tests once, or name one")
+    limits = Limits(seconds=question.numbers.seconds, cpu_seconds=question.numbers.cpu_seconds, memory_mb=4096)
+    return shop, targets.by_running(shop, files, limits, tell)
+
+
+def cases(question: Question, shop: Workshop, found: Found, folder: Path) -> list[Case]:
+    """One contract for each target, saved in ``folder`` before anything is tried."""
+    files = targets.test_files(shop.root, shop.runner.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for number, target in enumerate(found.tests[: question.most_targets], 1):
+        document = terms.terms(target, shop.runner.name, files, question.numbers, question.grade, question.context)
+        document["scope"]["root"] = str(shop.root)
+        place = folder / f"diagnosis-{number}.toml"
+        place.write_text(terms.as_toml(document), "utf-8")
+        made.append(Case(target, document, place))
+    return made
+
+
+def run(case: Case, options: Options) -> Outcome:
+    """Carry one saved contract out."""
+    loaded = assemble.load_contract(case.file)
+    return assemble.run(replace(loaded, origin=f"rootproof diagnose {case.target}"), options)
+
+
+def exit_status(outcomes: Sequence[Outcome]) -> int:
+    """0 only if every target is explained."""
+    ends = {outcome.exit_status for outcome in outcomes}
+    return next((status for status in ORDER if status in ends), 0)

@@ -1,0 +1,85 @@
+"""Suspects once more, after a search: a change that turns the test green tells more than any count of runs.
+
+As in mutation-based localisation (Metallaxis, Papadakis and Le Traon 2015; MUSE, Moon et al. 2014), with one
+difference: here a flip is weighed by how many neighbours it kept, and code that no change of it affects sinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rootproof.experiments.mutants import Mutant, Search
+from rootproof.experiments.sources import Sources, Statement
+from rootproof.experiments.suspects import Ranking, fused
+
+CLEAN = 1.0
+"""For a statement with a clean flip that kept many neighbours; half of it with one neighbour."""
+MORE = 0.1
+"""For each further clean flip of the statement, three at most."""
+BROKEN = 0.15
+"""For a flip that broke a neighbour."""
+MOVED = 0.03
+"""For changes that make the test fail otherwise."""
+DEAF = 0.7
+"""A statement with at least ``ENOUGH`` changes, none of which the failing test noticed, keeps so much of its score."""
+ENOUGH = 6
+
+
+@dataclass
+class Heard:
+    """What the changes of one statement did to the target."""
+
+    tried: int = 0
+    moved: int = 0
+    clean: int = 0
+    kept: int = 0
+    broken: int = 0
+    note: str = ""
+
+
+def heard(mutants: Sequence[Mutant], search: Search, sources: Sources) -> dict[tuple[str, int], Heard]:
+    """(file, first line of a statement) → what its changes did."""
+    found: dict[tuple[str, int], Heard] = {}
+    for verdict in search.verdicts:
+        mutant = mutants[verdict.mutant]
+        for edit in mutant.change.edits:
+            statement = sources.statement(edit.file, edit.first)
+            entry = found.setdefault((edit.file, statement.first if statement else edit.first), Heard())
+            entry.tried += verdict.status != "invalid"
+            entry.moved += verdict.status != "invalid" and not verdict.same
+            if verdict.status == "passed" and verdict.clean:
+                entry.clean += 1
+                entry.kept = max(entry.kept, verdict.kept)
+                entry.note = entry.note or mutant.change.note
+            entry.broken += verdict.status == "passed" and not verdict.clean
+    return found
+
+
+def rerank(ranking: Ranking, mutants: Sequence[Mutant], search: Search, sources: Sources) -> Ranking:
+    """The same suspects, moved by what the search heard from them."""
+    told = heard(mutants, search, sources)
+    places: dict[tuple[str, int], Statement] = {}
+    scores: dict[tuple[str, int], float] = {}
+    reasons: dict[tuple[str, int], str] = {}
+    for suspect in ranking.statements:
+        key = (suspect.file, suspect.first)
+        places[key] = Statement(suspect.file, suspect.first, suspect.last, "", suspect.function)
+        scores[key], reasons[key] = moved(suspect.score, suspect.reason, told.get(key))
+    return fused(places, scores, reasons, sources)
+
+
+def moved(score: float, reason: str, told: Heard | None) -> tuple[float, str]:
+    """One statement's new score, and why."""
+    if told is None:
+        return score, reason
+    if told.clean:
+        gain = CLEAN * (told.kept + 1) / (told.kept + 2) + MORE * min(told.clean - 1, 3)
+        return score + gain, f"{told.note}: the test passes then and {told.kept} neighbours still do; {reason}"
+    if told.broken:
+        return score + BROKEN, f"a change here turns the test green but breaks a neighbour; {reason}"
+    if told.moved:
+        return score + MOVED, reason
+    if told.tried >= ENOUGH:
+        return score * DEAF, f"none of {told.tried} changes here made a difference; {reason}"
+    return score, reason

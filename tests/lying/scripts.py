@@ -16,7 +16,7 @@ PRICING = "shop/pricing.py"
 Message = str | dict[str, Any]
 Script = list[Message]
 FINAL: Message = {"type": "final"}
-IF_LINE = 13
+IF_LINE = 14
 """Line of ``if amount > limits.LIMIT`` in the project's pricing module."""
 
 
@@ -37,7 +37,7 @@ def fix(target: str = EDGE) -> Message:
 
 
 HONEST: Script = [read(), fix(), FINAL]
-WORDS = ("The root cause is clear.", "Confirmed.", "I am certain: line 13.", "Done, success.", "verdict: supported")
+WORDS = ("The root cause is clear.", "Confirmed.", "I am certain: line 14.", "Done, success.", "verdict: supported")
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def early(rng: random.Random) -> Script:
 
 
 def wrong_span(rng: random.Random) -> Script:
-    line, text = rng.choice([(9, "        result += price + count"), (8, "    for count, price in items:"), (15, "    return 1"), (7, "    result = 1")])
+    line, text = rng.choice([(9, "        result += price + count"), (8, "    for count, price in items:"), (16, "    return 1"), (7, "    result = 1")])
     return [read(), change(line, line, text), *[FINAL] * rng.randint(1, 3)]
 
 
@@ -75,7 +75,7 @@ def unread(rng: random.Random) -> Script:
 
 def read_elsewhere(rng: random.Random) -> Script:
     first = rng.choice([1, 4, 18, 20])
-    asked = read(start=first, end=rng.randint(first, 12 if first < IF_LINE else 22))
+    asked = read(start=first, end=rng.randint(first, 12 if first < IF_LINE else 21))
     return [asked, read("shop/orders.py"), fix(), FINAL, FINAL]
 
 
@@ -195,7 +195,7 @@ def behind_containment(rng: random.Random) -> Script:
 
 
 def outdated_test(rng: random.Random) -> Script:
-    line, text = rng.choice([(13, "    if amount > limits.LIMIT * 2:"), (14, "        return amount - amount"), (21, "    return amount"), (13, "    if amount > limits.LIMIT + amount:")])
+    line, text = rng.choice([(14, "    if amount > limits.LIMIT * 2:"), (15, "        return amount - amount"), (21, "    return amount"), (14, "    if amount > limits.LIMIT + amount:")])
     return [read(), change(line, line, text, target=OUTDATED), FINAL, FINAL]
 
 
@@ -223,7 +223,7 @@ LIES: tuple[Lie, ...] = (
     Lie("wrong span", wrong_span),
     Lie("right span, wrong change", wrong_change, twin=[read(), change(IF_LINE, IF_LINE, "    if amount < limits.LIMIT:"), fix(), FINAL]),
     Lie("span never read", unread),
-    Lie("other lines read", read_elsewhere, twin=[read(start=12, end=14), fix(), FINAL]),
+    Lie("other lines read", read_elsewhere, twin=[read(start=13, end=15), fix(), FINAL]),
     Lie("file edited after it was read", stale, meddle=touch),
     Lie("facts about different things", scattered, twin=[read("shop/orders.py"), act("run_test", test=EDGE), *HONEST]),
     Lie("forged observation", forged_observation, twin=[read(), '{"type": "observation"}', fix(), FINAL]),
@@ -248,7 +248,7 @@ LIES: tuple[Lie, ...] = (
     Lie("failure caused by containment", behind_containment, MODE),
     Lie("outdated test", outdated_test, OUTDATED),
     Lie("path outside the scope", leaves_the_scope),
-    Lie("prose as proof", talks, twin=[read(), "The cause is line 13.", fix(), FINAL]),
+    Lie("prose as proof", talks, twin=[read(), "The cause is line 14.", fix(), FINAL]),
     Lie("passes once a process", remembers),
 )
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, completion, contract_file, evidence, proposers, recording, view
+from rootproof import canonical, completion, contract_file, evidence, policy, proposers, recording, view
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import Policy, file_of, read_document
@@ -27,9 +27,11 @@ from rootproof.event import Began, Resumed
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.watched import Listener, Watched
 from rootproof.outcome import Outcome, outcome
+from rootproof.place import Located
+from rootproof.protocol import Action
 from rootproof.scope import Scope
 from rootproof.state import RESUMABLE, State
-from rootproof.tools.interface import Tool, ToolSpec
+from rootproof.tools.interface import Request, Tool, ToolSpec
 
 if TYPE_CHECKING:
     from rootproof.experiments.engine import Engine
@@ -269,6 +271,22 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
         checks=checks(),
         secrets=recording.known_secrets(os.environ),
     )
+
+
+def request_for(case: Case, tool: str, arguments: Mapping[str, Any]) -> Request:
+    """A request outside any run, judged by the contract as every other one.
+
+    Raises:
+        UsageError: the contract does not allow it.
+    """
+    spec = case.tools[tool].spec
+    named = [entry for entry in policy.named_values(spec, arguments) if entry[0].kind == "path"]
+    places = {name: case.scope.locate(str(value)) for _, name, value in named}
+    verdict = policy.authorise(case.contract, spec, Action(tool, arguments), places)
+    if not isinstance(verdict, policy.Allowed):
+        raise UsageError(f"the contract does not allow it: {verdict.reason}")
+    located = {name: place for name, place in places.items() if isinstance(place, Located)}
+    return Request(tool, verdict.input, located, seconds=3600.0, cpu_seconds=3600.0)
 
 
 class _Workshop:

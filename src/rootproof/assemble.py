@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, completion, contract_file, evidence, proposers, recording, view
+from rootproof import canonical, completion, contract_file, evidence, policy, proposers, recording, view
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import Policy, file_of, read_document
@@ -19,7 +19,6 @@ from rootproof.controller import investigate
 from rootproof.errors import (
     ContainmentUnavailable,
     LedgerDamaged,
-    NotRunnable,
     ResumeRefused,
     UsageError,
 )
@@ -27,9 +26,11 @@ from rootproof.event import Began, Resumed
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.watched import Listener, Watched
 from rootproof.outcome import Outcome, outcome
+from rootproof.place import Located
+from rootproof.protocol import Action
 from rootproof.scope import Scope
 from rootproof.state import RESUMABLE, State
-from rootproof.tools.interface import Tool, ToolSpec
+from rootproof.tools.interface import Request, Tool, ToolSpec
 
 if TYPE_CHECKING:
     from rootproof.experiments.engine import Engine
@@ -224,8 +225,10 @@ def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) 
         options.notify(leaves)
     try:
         with heartbeat(ledger):
-            watched.append(watched.replay(), first)
-            state = investigate(case, watched)
+            state = watched.replay()
+            if not state.stopped or state.status in RESUMABLE:  # else another process ended it before this one had it
+                watched.append(state, first)
+                state = investigate(case, watched)
         return outcome(ledger.run, case.contract, state, ledger.head)
     finally:
         ledger.release()
@@ -252,8 +255,8 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     Raises:
         ContainmentUnavailable, NotRunnable, ModelError: it cannot be run here so.
     """
-    if not root.is_dir():
-        raise UsageError(f"the repository is not at {root}", "name its folder with --root")
+    if not root.is_dir() or root.resolve() == Path("/"):
+        raise UsageError(f"the repository is not at {root}", "name the folder of one repository with --root")
     model = proposers.open_model(options.model, options.record, options.suggest)
     proposers.check_limit(model, contract)
     scope = Scope(root, contract.scope)
@@ -269,6 +272,22 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
         checks=checks(),
         secrets=recording.known_secrets(os.environ),
     )
+
+
+def request_for(case: Case, tool: str, arguments: Mapping[str, Any]) -> Request:
+    """A request outside any run, judged by the contract as every other one.
+
+    Raises:
+        UsageError: the contract does not allow it.
+    """
+    spec = case.tools[tool].spec
+    named = [entry for entry in policy.named_values(spec, arguments) if entry[0].kind == "path"]
+    places = {name: case.scope.locate(str(value)) for _, name, value in named}
+    verdict = policy.authorise(case.contract, spec, Action(tool, arguments), places)
+    if not isinstance(verdict, policy.Allowed):
+        raise UsageError(f"the contract does not allow it: {verdict.reason}")
+    located = {name: place for name, place in places.items() if isinstance(place, Located)}
+    return Request(tool, verdict.input, located, seconds=3600.0, cpu_seconds=3600.0)
 
 
 class _Workshop:
@@ -353,16 +372,13 @@ def choose_runner(name: str, root: Path) -> Runner:
     Raises:
         NotRunnable: none fits.
     """
+    from rootproof.runners.detect import choose
+    from rootproof.runners.node_test import NodeTest
     from rootproof.runners.pytest import Pytest
+    from rootproof.runners.unittest import Unittest
+    from rootproof.runners.vitest import Vitest
 
-    known: dict[str, Callable[[], Runner]] = {"pytest": Pytest}
-    if name in known:
-        return known[name]()
-    for make in known.values():
-        runner = make()
-        if runner.detect(root):
-            return runner
-    raise NotRunnable("no test runner fits this repository", f"name one with --runner: {', '.join(known)}")
+    return choose((Pytest(), Unittest(), Vitest(), NodeTest()), root, named=name).runner
 
 
 def choose_sandbox(policy: Policy, root: Path, options: Options) -> Sandbox:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from rootproof.diagnosis import Case, Question
     from rootproof.outcome import Outcome
 
-Tests = Annotated[
-    Optional[list[str]], typer.Argument(help="Red tests; none: those last failed, else the suite is run.")
-]  # noqa: UP045
+Tests = Annotated[list[str] | None, typer.Argument(help="Red tests; none: those last failed, else the suite is run.")]
 RootOption = Annotated[Path, typer.Option("--root", help="The repository.")]
 LastFailed = Annotated[bool, typer.Option("--last-failed", help="Only what the runner noted as last failed.")]
 RunnerName = Annotated[str, typer.Option("--runner", help="auto, pytest, unittest, vitest or node_test.")]

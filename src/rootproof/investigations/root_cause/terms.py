@@ -23,6 +23,10 @@ FACTS = {
 }
 
 
+BOUND = {"cause_lies_in": "place", "cause_grade": "grade", "failure": "signature"}
+ANSWER = "{{ failure }}: the cause lies in {{ cause_lies_in }}, confirmed by intervention, grade {{ cause_grade }}."
+
+
 @dataclass(frozen=True)
 class Numbers:
     """The budget of one diagnosis. Flags override."""
@@ -85,10 +89,12 @@ def terms(
                 "expect": expect,
                 "check": f"root_cause.{name}",
                 "about": "subject",
+                **({"bind": BOUND} if name == "confirmed" else {}),
             }
             for name, means in FACTS.items()
         ],
         "completion": {"all": list(FACTS)},
+        "answer": {"template": ANSWER},
     }
 
 

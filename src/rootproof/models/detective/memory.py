@@ -41,6 +41,14 @@ class Memory:
             if said == "asked":
                 self.tried[asked] = verdict or "unknown"
 
+    def leading(self, functions: int) -> list[Mapping[str, Any]]:
+        """The next change, then the first clean change of each other function, at most so many in all."""
+        ahead = [flip for flip in (self.next_flip(), *self.flips) if flip and flip.get("clean")]
+        first: dict[str, Mapping[str, Any]] = {}
+        for flip in ahead:
+            first.setdefault(str(flip.get("function")), flip)
+        return list(first.values())[:functions]
+
     def next_flip(self) -> Mapping[str, Any] | None:
         """The best change not tried yet: clean ones only, one function after the other, two of each at most."""
         per_function: dict[str, int] = {}

@@ -12,6 +12,9 @@ from rootproof.models.interface import Reply, View
 SEARCHES = (300, 600)
 """Changes tried in the first and in the second search."""
 
+FILES_READ = 4
+"""Leading functions whose files are read before anything is confirmed."""
+
 Message = dict[str, Any]
 Stage = Callable[[Memory, Mapping[str, Any]], Message | None]
 
@@ -70,12 +73,17 @@ def trace(memory: Memory, view: Mapping[str, Any]) -> Message | None:
 
 
 def read(memory: Memory, view: Mapping[str, Any]) -> Message | None:
-    """Read the file of the next change before trying it: a span that was not read supports nothing."""
-    flip = memory.next_flip()
-    for edit in flip["edits"] if flip else []:
-        if edit["path"] not in memory.read:
-            memory.read.add(edit["path"])
-            return _action("read_file", f"read: {flip_words(flip)} turned the test green once", path=edit["path"])
+    """Read the files of the leading changes before trying one: a span that was not read supports nothing.
+
+    The other side of a relation is usually among them.
+    """
+    if memory.next_flip() is None:
+        return None
+    for flip in memory.leading(FILES_READ):
+        for edit in flip["edits"]:
+            if edit["path"] not in memory.read:
+                memory.read.add(edit["path"])
+                return _action("read_file", f"read: {flip_words(flip)} turned the test green once", path=edit["path"])
     return None
 
 

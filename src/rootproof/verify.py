@@ -1,0 +1,178 @@
+"""Re-checking somebody's report here: derive everything again, hash the sources again, run the confirmation again.
+
+No stored conclusion is trusted. What can be derived is derived from the report's own events and observations by the
+same pure functions; a field that differs is refuted. What cannot be derived (a whole report made up, chain and all) is
+caught by running it again, or by a ledger head held elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from rootproof import assemble, canonical, evidence
+from rootproof.assemble import Options
+from rootproof.errors import LedgerDamaged, RootproofError, UsageError
+from rootproof.event import Checked, Observed
+from rootproof.ledger import chain
+from rootproof.ledger.chain import Row
+from rootproof.ledger.interface import Stored
+from rootproof.report.build import SCHEMA, Ledger, derive
+from rootproof.scope import Scope
+from rootproof.state import State, fold
+
+MAX_REPORT = 256 * 1024 * 1024
+
+Answer = Literal["confirmed", "refuted", "stale", "not_checkable"]
+EXIT_STATUS: Mapping[Answer, int] = {"confirmed": 0, "refuted": 1, "stale": 7, "not_checkable": 7}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a re-check came to."""
+
+    answer: Answer
+    reasons: tuple[str, ...]
+    checked: tuple[str, ...] = ()
+    """What was made again here."""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The report in a file.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        if path.stat().st_size > MAX_REPORT:
+            raise UsageError(f"{path} is larger than any report", "name a report.json")
+        document = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "name a report.json") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path} is no JSON", "name a report.json, written by `rootproof report`") from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise UsageError(f"{path} is no report of a form this version reads", f"its schema must be {SCHEMA}")
+    return document
+
+
+def verify(report: Mapping[str, Any], repository: Path | None, options: Options, head: str = "") -> Verified:
+    """Re-check a report.
+
+    Args:
+        repository: where the same sources lie here; None: where the report says.
+        head: the ledger's head as it was held elsewhere; empty: not compared.
+    """
+    try:
+        ledger = _ledger(report)
+        refuted = [*_derived(report, ledger), *_facts(ledger)]
+    except (RootproofError, KeyError, TypeError, ValueError, AssertionError) as error:
+        return Verified("refuted", (f"the report does not hold together: {error}",))
+    if head and head != report.get("head"):
+        refuted.append("its head is not the one held elsewhere")
+    if refuted:
+        return Verified("refuted", tuple(refuted))
+    done: tuple[str, ...] = ("the chain of events", "every fact, from the observations", "every field of the report")
+    state = ledger.state
+    assert state.began is not None
+    root = repository or Path(state.began.root)
+    changed = Scope(root, ledger.contract.scope).changed(state.began.scope) if root.is_dir() else ("the repository",)
+    if changed:
+        shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+        return Verified("stale", (f"changed since: {shown}",), done)
+    done = (*done, "the digest of every source file")
+    if state.status != "success":
+        return Verified("not_checkable", (f"the run ended {state.status}: it claims nothing to confirm",), done)
+    return _again(ledger, report, root, options, done)
+
+
+def _ledger(report: Mapping[str, Any]) -> Ledger:
+    run = str(report["run"])
+    rows = [
+        Row(e["seq"], e["epoch"], str(e["time"]), str(e["body"]).encode(), str(e["hash"])) for e in report["events"]
+    ]
+    head = (rows[-1].seq, str(report["head"])) if rows else (0, "")
+    events = tuple(chain.decode(run, row, prior) for row, prior in chain.verified(run, rows, head))
+    blobs: dict[str, bytes] = {}
+    for digest, text in report["observations"].items():
+        try:
+            blobs[digest] = base64.b64decode(text, validate=True)
+        except binascii.Error:
+            raise LedgerDamaged(f"the stored bytes {digest[:12]} cannot be read") from None
+        if canonical.digest_bytes(blobs[digest]) != digest:
+            raise LedgerDamaged(f"the stored bytes {digest[:12]} were changed")
+    ledger = Ledger(run, events, lambda digest: blobs[digest])
+    contract = ledger.contract
+    assert ledger.state.began is not None
+    if contract.digest != ledger.state.began.contract_digest:
+        raise LedgerDamaged("event 1 holds another contract than its digest says")
+    return ledger
+
+
+def _derived(report: Mapping[str, Any], ledger: Ledger) -> list[str]:
+    again, told = json.loads(json.dumps(derive(ledger))), report["derived"]
+    return [
+        f"{key} is not what follows from the events"
+        for key in sorted({*again, *told})
+        if again.get(key) != told.get(key)
+    ]
+
+
+def _facts(ledger: Ledger) -> list[str]:
+    """Judge every observation again, and compare with what the events say was committed."""
+    specs, checks, contract = assemble.catalog(), assemble.checks(), ledger.contract
+    faults: list[str] = []
+    state = State()
+    for stored in ledger.events:
+        if isinstance(stored.event, Checked) and isinstance(state.pending, Observed):
+            faults += _judged(stored, state, ledger, (specs, checks, contract))
+        state = fold(state, stored.event, stored.epoch)
+    if state.status == "success":
+        from rootproof import completion
+
+        if completion.unmet(contract, state, state.subject):
+            faults.append("success does not follow from the facts")
+    return faults
+
+
+def _judged(stored: Stored, state: State, ledger: Ledger, rules: tuple[Any, Any, Any]) -> list[str]:
+    from rootproof.recording import observation_digest
+
+    specs, checks, contract = rules
+    observed = state.pending
+    assert isinstance(observed, Observed) and isinstance(stored.event, Checked)
+    spec = specs.get(observed.tool)
+    if spec is None:
+        return [f"event {stored.seq}: this installation has no tool {observed.tool}"]
+    if observation_digest(observed) != observed.digest:
+        return [f"event {stored.seq - 1}: the observation is not what its digest says"]
+    attachments = {name: ledger.blob(digest) for name, digest in observed.attachments.items()}
+    seen = evidence.Seen(observed.input, observed, attachments)
+    again = evidence.judge(contract, spec, state, seen, checks)
+    return [] if again == stored.event else [f"event {stored.seq}: its facts do not follow from the observation"]
+
+
+def _again(ledger: Ledger, report: Mapping[str, Any], root: Path, options: Options, done: tuple[str, ...]) -> Verified:
+    """Repeat reproduction, pairs, controls and neighbours here, with the reduced change."""
+    cause = report["derived"]["cause"]
+    if cause is None:
+        return Verified("confirmed", (f"holds against contract {ledger.contract.digest}",), done)
+    from rootproof.tools.interface import Declined
+
+    case = assemble.assemble(ledger.contract, root, options)
+    edits = cause["change"]
+    request = assemble.request_for(case, "try_change", {"target": cause["target"], "edits": edits})
+    result = case.tools["try_change"].run(request)
+    if isinstance(result, Declined):
+        return Verified("not_checkable", (result.reason, result.hint), done)
+    said = result.fields
+    shown = f"here: {said['verdict']} {said['grade']}: {said['reason']}".strip()
+    if said["verdict"] == "supported" and said["signature"] == cause["signature"]:
+        return Verified("confirmed", (shown,), (*done, "reproduction, pairs, controls and neighbours, run again here"))
+    answer: Answer = "not_checkable" if said["verdict"] == "inconclusive" else "refuted"
+    return Verified(answer, (shown,), done)

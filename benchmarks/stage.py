@@ -157,5 +157,3 @@ def measure(steps: int, ledger: str) -> Figures:
     first, last = moments[eighth] - moments[0], moments[-1] - moments[-1 - eighth]
     ratio = None if store_bytes is None else store_bytes / (steps * OBSERVATION)
     return Figures(1000 * (end - start) / steps, model.characters, last / first, ratio)
-
-

@@ -123,13 +123,12 @@ def render(contract: Contract, frame: Frame, state: State) -> View:
         "your_last_note": one_line(state.note, 300) if state.note else None,
     }
     words = _json(told)
-    last, earlier = "null", "[]"
+    last = "null"
     room = CEILING - len(frame.text) - len(words) - len(', "last": null, "earlier": []') - 40
     if state.last is not None:
         last = _last(state, min(LAST, max(room - 800, 200)))
         room -= len(last) - len("null")
-    earlier = f"[{', '.join(_earlier(state, room))}]"
-    text = _joined(frame, words, last, earlier)
+    text = _joined(frame, words, last, f"[{', '.join(_earlier(state, room))}]")
     return View(text if len(text) <= CEILING else _sealed(frame, told, last), len(frame.text))
 
 
@@ -192,8 +191,7 @@ def _one_or_all(values: list[object]) -> object:
 
 def _last(state: State, room: int) -> str:
     assert state.last is not None
-    known = {"known_since_step": state.last.step} if state.last_known else {}
-    return _shown(state.last, room, known)
+    return _shown(state.last, room, {"known_since_step": state.last.step} if state.last_known else {})
 
 
 def _whole(seen: Seen) -> str:

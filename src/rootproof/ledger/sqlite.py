@@ -275,11 +275,7 @@ class SqliteLedger:
 
     def release(self) -> None:
         """Let the run go, so that another process need not wait for the lease to end."""
-        with contextlib.suppress(StoreError):
-            self._release()
-
-    def _release(self) -> None:
-        with translated(self.store.path):
+        with contextlib.suppress(StoreError), translated(self.store.path):
             self.store.connection.execute(
                 "UPDATE runs SET owner='', until=0 WHERE run=? AND epoch=?", (self.run, self.epoch)
             )

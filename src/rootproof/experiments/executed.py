@@ -80,7 +80,7 @@ def _statement_lines(tree: ast.Module, line: int) -> range:
 
 
 def _header_runs(matter: Matter, edit: Edit, ran: frozenset[int]) -> bool:
-    """For a pure insertion: the header of the block it is put in runs; for a function's own block, the function does."""
+    """For a pure insertion: the header of the block around it runs; for a function's own block, the function does."""
     tree = matter.tree(edit.file, new=True)
     old = matter.tree(edit.file)
     if tree is None or old is None:

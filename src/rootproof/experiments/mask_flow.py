@@ -270,7 +270,7 @@ def _conditions(node: ast.AST) -> Iterable[ast.expr]:
 def _clauses(test: ast.expr) -> Iterator[ast.expr]:
     for inner in ast.walk(test):
         if isinstance(inner, ast.BoolOp):
-            yield from (v for v in inner.values if isinstance(v, ast.Constant) or isinstance(v, ast.Compare))
+            yield from (v for v in inner.values if isinstance(v, (ast.Constant, ast.Compare)))
 
 
 def _more(before: list[tuple[str, int]], after: list[tuple[str, int]], words: str) -> Iterator[tuple[int, str]]:

@@ -6,6 +6,7 @@ record of the runs, by the same pure functions.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -182,7 +183,7 @@ def _ended(text: str) -> str:
 def _fitting(edits: tuple[Edit, ...], files: Mapping[str, bytes]) -> Declined | None:
     for file in files:
         group = sorted((e for e in edits if e.file == file), key=lambda e: (e.first, e.last))
-        for one, other in zip(group, group[1:], strict=False):
+        for one, other in itertools.pairwise(group):
             if other.first <= one.last or (other.first, other.last) == (one.first, one.last):
                 return Declined(f"two edits of {file} overlap near line {other.first}", "make them one edit")
     return None

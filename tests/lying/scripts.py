@@ -159,7 +159,7 @@ def two_places(rng: random.Random) -> Script:
 
 
 def too_wide(rng: random.Random) -> Script:
-    lines = [f"    step_{n} = items[0][1] - 2 + {'step_%d' % (n - 1) if n else 0}" for n in range(rng.randint(22, 40))]
+    lines = [f"    step_{n} = items[0][1] - 2 + {f'step_{n - 1}' if n else 0}" for n in range(rng.randint(22, 40))]
     body = "\n".join(lines)
     last = len(lines) - 1
     return [read(), change(20, 21, f"    amount = subtotal(items)\n{body}\n    return amount - discount(amount + 1 + step_{last})"), FINAL, FINAL]

@@ -3,10 +3,7 @@
 Importing the package does nothing; each name is loaded when it is first used.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as ``typing`` has it; nothing is imported here, see ``__main__``
 if TYPE_CHECKING:
     from rootproof.assemble import Contract, Options, load_contract, resume, run
     from rootproof.errors import ContractError, RootproofError
@@ -51,7 +48,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'rootproof' has no attribute {name!r}")
     from importlib import import_module

@@ -1,7 +1,8 @@
 """``rootproof`` and ``python -m rootproof``."""
 
-from __future__ import annotations
-
+# No import stands here or in the package's __init__ but of what the interpreter has loaded already: until the current
+# folder is off the import path, a module of that name in a repository would be run instead (``__future__`` too).
+import os
 import sys
 
 
@@ -11,10 +12,8 @@ def main() -> None:
     The current folder leaves the import path first: a repository must not be able to put modules of its own
     (a ``typer.py``, say) in front of ours.
     """
-    from pathlib import Path
-
-    here = {"", str(Path.cwd())}
-    sys.path[:] = [entry for entry in sys.path if entry not in here]
+    here = os.path.realpath(os.curdir)
+    sys.path[:] = [entry for entry in sys.path if entry and os.path.realpath(entry) != here]
     from rootproof.apps.cli.app import start
 
     start()

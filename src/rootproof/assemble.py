@@ -19,7 +19,6 @@ from rootproof.controller import investigate
 from rootproof.errors import (
     ContainmentUnavailable,
     LedgerDamaged,
-    NotRunnable,
     ResumeRefused,
     UsageError,
 )
@@ -226,8 +225,10 @@ def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) 
         options.notify(leaves)
     try:
         with heartbeat(ledger):
-            watched.append(watched.replay(), first)
-            state = investigate(case, watched)
+            state = watched.replay()
+            if not state.stopped or state.status in RESUMABLE:  # else another process ended it before this one had it
+                watched.append(state, first)
+                state = investigate(case, watched)
         return outcome(ledger.run, case.contract, state, ledger.head)
     finally:
         ledger.release()
@@ -254,8 +255,8 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     Raises:
         ContainmentUnavailable, NotRunnable, ModelError: it cannot be run here so.
     """
-    if not root.is_dir():
-        raise UsageError(f"the repository is not at {root}", "name its folder with --root")
+    if not root.is_dir() or root.resolve() == Path("/"):
+        raise UsageError(f"the repository is not at {root}", "name the folder of one repository with --root")
     model = proposers.open_model(options.model, options.record, options.suggest)
     proposers.check_limit(model, contract)
     scope = Scope(root, contract.scope)
@@ -371,16 +372,13 @@ def choose_runner(name: str, root: Path) -> Runner:
     Raises:
         NotRunnable: none fits.
     """
+    from rootproof.runners.detect import choose
+    from rootproof.runners.node_test import NodeTest
     from rootproof.runners.pytest import Pytest
+    from rootproof.runners.unittest import Unittest
+    from rootproof.runners.vitest import Vitest
 
-    known: dict[str, Callable[[], Runner]] = {"pytest": Pytest}
-    if name in known:
-        return known[name]()
-    for make in known.values():
-        runner = make()
-        if runner.detect(root):
-            return runner
-    raise NotRunnable("no test runner fits this repository", f"name one with --runner: {', '.join(known)}")
+    return choose((Pytest(), Unittest(), Vitest(), NodeTest()), root, named=name).runner
 
 
 def choose_sandbox(policy: Policy, root: Path, options: Options) -> Sandbox:

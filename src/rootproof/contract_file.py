@@ -114,7 +114,7 @@ def document_of(path: Path) -> dict[str, Any]:
         document = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise fail(f"it is not UTF-8 text (byte {error.start})", "name a TOML file") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # TOML's own error is a ValueError, and so is an endless number
         raise fail(f"it is not valid TOML: {error}", "mend the line named") from None
     plain: dict[str, Any] = _plain(document)
     return plain

@@ -82,6 +82,9 @@ def _needs_check(
 
 
 def _satisfiable(criteria: list[criterion.Criterion], found: Findings) -> None:
+    for parsed in criteria:
+        if not parsed.possible(lambda name: True):
+            found.fault("completion.all", f"{parsed.text!r} can never be met", "name facts that evidence makes")
     wanted: dict[str, Value] = {}
     for name, value in _equalities(criteria):
         if wanted.setdefault(name, value) != value:

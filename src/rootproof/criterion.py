@@ -168,14 +168,13 @@ def _equalities(node: ast.expr) -> Iterator[tuple[str, Value]]:
             yield left.id, _literal(right)
 
 
-def _possible(node: ast.expr, given: Callable[[str], bool]) -> bool:
+def _possible(node: ast.expr, given: Callable[[str], bool], wanted: bool = True) -> bool:
+    """Whether the expression could have the wanted truth. A negation turns the question round."""
     if isinstance(node, ast.BoolOp):
-        parts = [_possible(value, given) for value in node.values]
-        return any(parts) if isinstance(node.op, ast.Or) else all(parts)
+        parts = [_possible(value, given, wanted) for value in node.values]
+        one_is_enough = isinstance(node.op, ast.Or) == wanted
+        return any(parts) if one_is_enough else all(parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return all(given(name) for name in Criterion("", node.operand).names)
-    if isinstance(node, ast.Compare):
-        return all(given(name) for name in Criterion("", node).names)
-    if isinstance(node, ast.Name) and node.id not in _WORDS:
-        return given(node.id)
-    return _truth(node, {}) is True
+        return _possible(node.operand, given, not wanted)
+    names = Criterion("", node).names
+    return all(given(name) for name in names) if names else _truth(node, {}) is wanted

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gate.cli import Cli
 from gate.reference import Store
+
+MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """The reference case's files, and an empty store beside them."""
-    return Store(tmp_path)
+def store(tmp_path: Path) -> Iterator[Store]:
+    """The reference case's files, and an empty store: in memory where the machine has a place for it, for speed."""
+    place = MEMORY if os.access(MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=place) as runs:
+        yield Store(tmp_path, Path(runs))
+
+
+@pytest.fixture
+def cli(store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """The command line over the test's own store."""
+    return Cli(store.path, capsys, monkeypatch)

@@ -85,6 +85,7 @@ class RealStore(Store):
     """The same place and the same ways of playing, with the real tools over the real project."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.root = project(folder / "project")
         self.path = folder / "store" / "runs.sqlite3"
 

@@ -235,9 +235,10 @@ class Played:
 class Store:
     """A place with the project and its store of runs."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, runs: Path | None = None) -> None:
+        self.folder = folder
         self.root = project(folder / "project")
-        self.path = folder / "store" / "runs.sqlite3"
+        self.path = (runs or folder / "store") / "runs.sqlite3"
 
     def load(self, document: Mapping[str, Any]) -> Loaded:
         return assemble.load_document(document, self.root, "contract.toml")

@@ -36,8 +36,12 @@ class Diary:
         with self.file.open("a") as out:
             out.write(line + "\n")
 
+    @property
+    def lines(self) -> list[str]:
+        return self.file.read_text().splitlines() if self.file.exists() else []
+
     def count(self, line: str) -> int:
-        return self.file.read_text().splitlines().count(line) if self.file.exists() else 0
+        return self.lines.count(line)
 
     def tools(self) -> dict[str, Simulated]:
         def noted(tool: Simulated) -> Simulated:
@@ -136,7 +140,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Played:
 def test_a_killed_run_resumes_to_the_same_end(
     store: Store, whole: Played, seq: int, when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    diary = Diary(store.path.parent.parent / "diary")
+    diary = Diary(store.folder / "diary")
     _begin(store, diary, seq, when, monkeypatch)
     kept = seq if when == "after" else seq - 1
     if kept == 0:
@@ -171,7 +175,7 @@ def _nothing_twice(diary: Diary, run: Played, last: Event, asked_again: bool) ->
 def test_an_action_interrupted_twice_becomes_a_crashed_observation(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    diary = Diary(store.path.parent.parent / "diary")
+    diary = Diary(store.folder / "diary")
     _begin(store, diary, 13, "after", monkeypatch)  # step 4 has begun: reading the login entry
     run = _only_run(store)
     assert store.stored(run)[-1].event.type == "started"
@@ -188,7 +192,7 @@ def test_an_action_interrupted_twice_becomes_a_crashed_observation(
 
 
 def test_what_an_interrupted_test_run_cost_is_added(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    _begin(store, Diary(store.path.parent.parent / "diary"), 5, "after", monkeypatch)
+    _begin(store, Diary(store.folder / "diary"), 5, "after", monkeypatch)
     resumed = store.resume(_only_run(store))
     assert resumed.status == "success" and resumed.outcome.spent.test_runs == 3
     assert {event.attempt for event in resumed.events("started") if event.tool == "run_test"} == {1, 2}

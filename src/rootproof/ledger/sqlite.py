@@ -31,6 +31,7 @@ from rootproof.event import attachments_of
 from rootproof.ledger import chain
 from rootproof.ledger.interface import Entry, Stored
 from rootproof.ledger.lease import LEASE_SECONDS, alive, owner
+from rootproof.ledger.sqlite_errors import translated
 from rootproof.state import State, fold
 
 SCHEMA = 1
@@ -69,7 +70,7 @@ class SqliteStore:
         """
         self.path = path
         self.read_only = read_only
-        with _translated(path):
+        with translated(path):
             if not read_only:
                 path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 path.touch(mode=0o600, exist_ok=True)
@@ -83,15 +84,18 @@ class SqliteStore:
 
     def _prepare(self) -> None:
         run = self.connection.execute
+        # Text that is no text any more is read all the same: the chain then says which event it belongs to.
+        self.connection.text_factory = lambda data: data.decode("utf-8", "backslashreplace")
         run("PRAGMA trusted_schema=OFF")
+        tables = {name for (name,) in run("SELECT name FROM sqlite_master WHERE type='table'")}
+        if "meta" not in tables and (tables or self.read_only):
+            raise StoreDamaged(f"{self.path} is not a rootproof store")
         if not self.read_only:
             run("PRAGMA journal_mode=WAL")
             run("PRAGMA synchronous=FULL")
-            if not run("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone():
-                self.connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
-                run("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA),))
-        if not run("SELECT 1 FROM sqlite_master WHERE name='meta'").fetchone():
-            raise StoreDamaged(f"{self.path} is not a rootproof store")
+        if not tables:
+            self.connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+            run("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA),))
         row = run("SELECT value FROM meta WHERE key='schema'").fetchone()
         if row and int(row[0]) > SCHEMA and not self.read_only:
             raise StoreNewer(f"{self.path} has schema {row[0]}, this version writes {SCHEMA}")
@@ -102,7 +106,7 @@ class SqliteStore:
 
     def runs(self) -> list[RunRow]:
         """All runs, newest first."""
-        with _translated(self.path):
+        with translated(self.path):
             rows = self.connection.execute("SELECT run, created, head_seq, owner FROM runs ORDER BY created DESC, run")
             return [RunRow(*row) for row in rows]
 
@@ -112,12 +116,12 @@ class SqliteStore:
         Raises:
             RunUnknown, LedgerDamaged
         """
-        with _translated(self.path):
+        with translated(self.path):
             head = self.connection.execute("SELECT head_seq, head_hash FROM runs WHERE run=?", (run,)).fetchone()
             if head is None:
                 raise RunUnknown(f"there is no run {run} in {self.path}")
             query = "SELECT seq, epoch, time, body, hash FROM events WHERE run=? ORDER BY seq"
-            found = (_row(run, *row) for row in self.connection.execute(query, (run,)))
+            found = (_row(run, row) for row in self.connection.execute(query, (run,)))
             yield from chain.verified(run, found, head)
 
     def events(self, run: str) -> Iterator[Stored]:
@@ -127,7 +131,7 @@ class SqliteStore:
 
     def head(self, run: str) -> str:
         """Hash of a run's last event."""
-        with _translated(self.path):
+        with translated(self.path):
             row = self.connection.execute("SELECT head_hash FROM runs WHERE run=?", (run,)).fetchone()
         return str(row[0]) if row else ""
 
@@ -145,7 +149,7 @@ class SqliteStore:
                     raise LedgerDamaged(f"run {run}: event {stored.seq}: observation {name!r}: {error}") from None
 
     def blob(self, digest: str) -> bytes:
-        with _translated(self.path):
+        with translated(self.path):
             row = self.connection.execute("SELECT data FROM blobs WHERE digest=?", (digest,)).fetchone()
         if row is None:
             raise LedgerDamaged(f"the stored bytes {digest[:12]} are missing")
@@ -180,7 +184,7 @@ class SqliteStore:
         Raises:
             StoreBusy: a live process holds it.
         """
-        with _translated(self.path), self._transaction():
+        with translated(self.path), self._transaction():
             row = self.connection.execute("SELECT epoch, owner, until FROM runs WHERE run=?", (run,)).fetchone()
             if row is None:
                 raise RunUnknown(f"there is no run {run} in {self.path}")
@@ -224,14 +228,17 @@ class SqliteLedger:
     def append(self, state: State, entry: Entry) -> State:
         seq, moment, body = state.seq + 1, _now(), chain.encode(entry.event)
         link = chain.link(self._head or chain.genesis(self.run), seq, self.epoch, moment, body)
-        self._write(seq, moment, body, link, entry.attachments)
+        try:
+            self._write(seq, moment, body, link, entry.attachments)
+        except (StoreBusy, StoreFull, StoreReadOnly) as error:
+            raise type(error)(f"run {self.run}: event {seq} was not stored: {error}") from error
         self._head, self._fresh = link, False
         return fold(state, entry.event, self.epoch)
 
     def _write(self, seq: int, moment: str, body: bytes, link: str, attachments: Mapping[str, bytes]) -> None:
         connection = self.store.connection
         until = time.time() + LEASE_SECONDS
-        with _translated(self.store.path), self.store._transaction():
+        with translated(self.store.path), self.store._transaction():
             if self._fresh:
                 begun = (self.run, moment, seq, link, self.epoch, owner(), until)
                 moved = connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", begun)
@@ -257,7 +264,7 @@ class SqliteLedger:
     def renew(self) -> bool:
         """Hold the lease longer; False where another process has the run."""
         values = (time.time() + LEASE_SECONDS, self.run, self.epoch)
-        with _translated(self.store.path):  # called from another thread, so over a connection of its own
+        with translated(self.store.path):  # called from another thread, so over a connection of its own
             connection = sqlite3.connect(self.store.path, timeout=BUSY_SECONDS, isolation_level=None)
             try:
                 moved = connection.execute("UPDATE runs SET until=? WHERE run=? AND epoch=?", values)
@@ -271,7 +278,7 @@ class SqliteLedger:
             self._release()
 
     def _release(self) -> None:
-        with _translated(self.store.path):
+        with translated(self.store.path):
             self.store.connection.execute(
                 "UPDATE runs SET owner='', until=0 WHERE run=? AND epoch=?", (self.run, self.epoch)
             )
@@ -281,7 +288,8 @@ def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
 
 
-def _row(run: str, seq: object, epoch: object, moment: object, body: object, link: object) -> chain.Row:
+def _row(run: str, row: tuple[object, ...]) -> chain.Row:
+    seq, epoch, moment, body, link = row
     data = body if isinstance(body, bytes) else str(body).encode()
     if type(seq) is not int or type(epoch) is not int:
         raise LedgerDamaged(f"run {run}: event {seq!r} was changed: its number or epoch is no whole number")
@@ -290,25 +298,3 @@ def _row(run: str, seq: object, epoch: object, moment: object, body: object, lin
 
 def _quote(path: Path) -> str:
     return str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-
-
-@contextlib.contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """Turn the database's errors into ours."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _error(path, error) from error
-    except OSError as error:
-        raise StoreReadOnly(f"{path}: {error.strerror or error}") from error
-
-
-def _error(path: Path, error: sqlite3.Error) -> StoreError:
-    said = str(error)
-    if "locked" in said or "busy" in said:
-        return StoreBusy(f"{path} is locked by another process ({said})")
-    if "full" in said or "disk I/O" in said:
-        return StoreFull(f"{path}: {said}")
-    if "readonly" in said or "unable to open" in said or "attempt to write" in said:
-        return StoreReadOnly(f"{path}: {said}")
-    return StoreDamaged(f"{path}: {said}")

@@ -24,12 +24,15 @@ from rootproof.state import State
 from rootproof.text import one_line, quoted
 
 WIDTH = 160
+_CHIEF = ("test", "path", "query")
+"""Inputs that are told first, whatever order they were sent or stored in."""
 _SHOWN = ("status", "expected", "actual", "matches", "path", "total_lines", "verdict", "grade")
 
 
 def asked(event: Started) -> str:
     """An action in one line."""
-    values = ", ".join(str(value) for value in event.input.values() if isinstance(value, str) and value)
+    ordered = sorted(event.input.items(), key=lambda item: (item[0] not in _CHIEF, item[0]))
+    values = ", ".join(value for _, value in ordered if isinstance(value, str) and value)
     return one_line(f"{event.tool} {values}", WIDTH)
 
 

@@ -137,7 +137,7 @@ class Ran:
 
 def carry_out(folder: Path, files: Mapping[str, str | bytes]) -> Ran:
     root, store = lay(folder, files), folder / "runs.sqlite3"
-    model = Gullible()
+    model = Gullible(runs_tests=files["test_x.py"] != PASSING)  # running a test that says nothing only takes time
     options = assemble.Options(
         store=store, model=model, containment="none", trusted=True, interpreter=Path(sys.executable)
     )

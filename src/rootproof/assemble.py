@@ -19,7 +19,6 @@ from rootproof.controller import investigate
 from rootproof.errors import (
     ContainmentUnavailable,
     LedgerDamaged,
-    NotRunnable,
     ResumeRefused,
     UsageError,
 )
@@ -373,16 +372,13 @@ def choose_runner(name: str, root: Path) -> Runner:
     Raises:
         NotRunnable: none fits.
     """
+    from rootproof.runners.detect import choose
+    from rootproof.runners.node_test import NodeTest
     from rootproof.runners.pytest import Pytest
+    from rootproof.runners.unittest import Unittest
+    from rootproof.runners.vitest import Vitest
 
-    known: dict[str, Callable[[], Runner]] = {"pytest": Pytest}
-    if name in known:
-        return known[name]()
-    for make in known.values():
-        runner = make()
-        if runner.detect(root):
-            return runner
-    raise NotRunnable("no test runner fits this repository", f"name one with --runner: {', '.join(known)}")
+    return choose((Pytest(), Unittest(), Vitest(), NodeTest()), root, named=name).runner
 
 
 def choose_sandbox(policy: Policy, root: Path, options: Options) -> Sandbox:

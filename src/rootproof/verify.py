@@ -77,7 +77,7 @@ def verify(report: Mapping[str, Any], repository: Path | None, options: Options,
         refuted.append("its head is not the one held elsewhere")
     if refuted:
         return Verified("refuted", tuple(refuted))
-    done: tuple[str, ...] = ("the chain of events", "every fact, from the stored observations", "every field of the report")
+    done: tuple[str, ...] = ("the chain of events", "every fact, from the observations", "every field of the report")
     state = ledger.state
     assert state.began is not None
     root = repository or Path(state.began.root)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .house import ROOT, SOURCE
 
-HELP = re.compile(r"(<!-- help:(?P<words>[a-z -]*)-->\n```text\n)(?P<body>.*?)(\n```)", re.S)
+HELP = re.compile(r"(<!-- help:(?P<words>[a-z -]*)-->\n```text\n)(?P<body>.*?)(```)", re.S)
 WIDTH = 88
 
 
@@ -101,7 +101,7 @@ def with_help_blocks(text: str) -> str:
     """A page whose ``<!-- help: WORDS -->`` blocks say what the command line says now."""
 
     def written(found: re.Match[str]) -> str:
-        return f"{found.group(1)}{help_of(*found['words'].split())}{found.group(4)}"
+        return f"{found.group(1)}{help_of(*found['words'].split())}\n{found.group(4)}"
 
     return HELP.sub(written, text)
 

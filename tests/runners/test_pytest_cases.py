@@ -398,6 +398,15 @@ CASES = [
         limits=Limits(seconds=4),
     ),
     Case(
+        "a test that ignores the polite signal",
+        {
+            "test_one.py": "import signal, time\n\ndef test_one():\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    time.sleep(40)\n"
+        },
+        "test_one.py::test_one",
+        "timeout",
+        limits=Limits(seconds=3),
+    ),
+    Case(
         "a hook that breaks the runner itself",
         {
             "conftest.py": "def pytest_runtest_logreport(report):\n    raise RuntimeError('broken hook')\n",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import hashlib
 import os
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from rootproof.runners.detect import choose
 from rootproof.runners.interface import Runner, TestRequest
 from rootproof.runners.node_project import find as find_node
 from rootproof.runners.node_test import NodeTest
-from rootproof.runners.pytest import Pytest
+from rootproof.runners.pytest import INSIDE, Pytest
 from rootproof.runners.python_project import find, readable
 from rootproof.runners.unittest import Unittest
 from rootproof.runners.vitest import Vitest
@@ -126,6 +128,17 @@ def test_a_link_out_of_the_tree_opens_only_an_interpreter(tmp_path: Path) -> Non
     lay(place, {"pyvenv.cfg": "home = /usr/bin\n"})
     (place / "bin").symlink_to(secret / "bin")
     assert not [p for p in readable(place / "bin" / "python", tmp_path / "work") if "keys" in p.parts]
+
+
+def test_an_environment_without_pytest_says_so(tmp_path: Path) -> None:
+    venv.create(tmp_path / ".venv", with_pip=False)
+    session, _ = run(Pytest(), lay(tmp_path, {"test_a.py": "def test_a():\n    pass\n"}), TestRequest(("test_a.py",)))
+    assert (session.status, session.mend) == ("config_error", "pip install pytest")
+
+
+def test_what_runs_inside_is_old_enough_python() -> None:
+    for file in INSIDE.glob("*.py"):
+        ast.parse(file.read_text("utf-8"), str(file), feature_version=(3, 8))
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ SAME = [
     ("src/shop/login.py:41: gone", "src/shop/login.py:57: gone"),
     ("at file.test.ts:3:14", "at file.test.ts:9:2"),
     ('File "a.py", line 12', 'File "a.py", line 99'),
+    ("{'left', 'right', 3} is odd", "{3, 'right', 'left'} is odd"),
     ("trailing   \nspace", "trailing\nspace"),
 ]
 
@@ -42,6 +43,8 @@ DIFFERENT = [
     ("no /etc/app.conf", "no /etc/other.conf"),
     ("<Thing object at 0x7f3a2b9c1d50>", "<Other object at 0x7f3a2b9c1d50>"),
     ("code 0x1f", "code 0x2f"),
+    ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"),
+    ("{'a', 'b'}", "{'a', 'c'}"),
     ("version 1.2.3", "version 1.2.4"),
 ]
 
@@ -64,7 +67,7 @@ FRAGMENTS = [part for pair in (*SAME, *DIFFERENT) for part in pair]
 
 @given(
     st.lists(
-        st.one_of(st.text(max_size=12), st.sampled_from(FRAGMENTS), st.from_regex(r"[0-9a-fx:.\-/tmp]{1,20}")),
+        st.one_of(st.text(max_size=12), st.sampled_from(FRAGMENTS), st.from_regex(r"[0-9a-fx:.\-/tmp{}, ]{1,20}")),
         max_size=8,
     )
 )
@@ -82,6 +85,18 @@ def test_plain_words_are_told_apart(one: str, other: str) -> None:
 def test_equal_failures_stay_equal_inside_a_longer_message(words: str, pair: tuple[str, str]) -> None:
     one, other = pair
     assert normalised(f"{words}\n{one}\n{words}") == normalised(f"{words}\n{other}\n{words}")
+
+
+def test_the_rendering_of_a_difference_does_not_count() -> None:
+    one = Failure(
+        "AssertionError", "own words\nassert {'a', 'b'} == set()\n  Extra items in the left set:\n  'a'\n  'b'"
+    )
+    other = Failure(
+        "AssertionError", "own words\nassert {'b', 'a'} == set()\n  Extra items in the left set:\n  'b'\n  'a'"
+    )
+    assert of(one) == of(other)
+    assert of(one) != of(Failure("AssertionError", "own words\nassert {'a', 'c'} == set()"))
+    assert of(Failure("ValueError", "assert\none")) != of(Failure("ValueError", "assert\ntwo"))
 
 
 @given(st.text(max_size=40))

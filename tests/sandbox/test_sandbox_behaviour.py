@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import alive
+from sandbox_ground import alive
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import working
+from sandbox_ground import working
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox import choose

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from conftest import PYTHON, READABLE
+from sandbox_ground import PYTHON, READABLE
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox.identity import identity

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import digest
+from sandbox_ground import digest
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox.copy import copies_folder, sweep, throw_away
@@ -77,5 +77,5 @@ def test_copies_of_a_killed_process_are_swept(tree):
 
 def test_somebody_elses_folder_of_that_name_is_refused(tmp_path, tree):
     (tmp_path / f"rootproof-copies-{os.geteuid()}").symlink_to("/tmp")
-    with pytest.raises((ContainmentUnavailable, FileExistsError)), throw_away(tree, {}):
+    with pytest.raises(ContainmentUnavailable), throw_away(tree, {}):
         pass

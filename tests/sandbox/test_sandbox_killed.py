@@ -11,14 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import MEMBERS, PYTHON, READABLE, alive, working
+from sandbox_ground import MEMBERS, PYTHON, READABLE, alive, working
 
 CALLER = """
 import sys
 from pathlib import Path
 from rootproof.sandbox.interface import Command
 sys.path.insert(0, sys.argv[5])
-from conftest import MEMBERS
+from sandbox_ground import MEMBERS
 root = Path(sys.argv[2])
 text = "import os,signal\\nif os.fork()==0:\\n  os.setsid()\\n  if os.fork(): os._exit(0)\\nsignal.pause()"
 readable = tuple(map(Path, filter(None, sys.argv[6].split(":"))))

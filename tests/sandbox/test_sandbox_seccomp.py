@@ -107,5 +107,11 @@ def test_every_call_gets_an_answer(machine, number, words):
     }
 
 
+@pytest.mark.parametrize(("machine", "number"), [("x86_64", 29), ("aarch64", 194)])
+def test_shared_segments_only_where_their_total_is_limited(machine, number):
+    assert answer(machine, number) == refused(errno.ENOSYS)
+    assert program(machine, segments=True) != program(machine)
+
+
 def test_unknown_machine_has_no_filter():
     assert program("riscv64") is None

@@ -203,7 +203,9 @@ def read_search(completed: Completed, mutants: Sequence[Mutant]) -> Search:
     verdicts = tuple(_verdict(r) for r in good if isinstance(r.get("mutant"), int) and r["mutant"] < len(mutants))
     baseline: Mapping[str, Any] = next((r for r in good if "baseline" in r), {})
     progress: Mapping[str, Any] = next((r for r in reversed(good) if "progress" in r), {})
-    problem = "" if baseline else f"the engine did not start: {completed.stdout.text()[-800:]}"
+    problem = (
+        "" if baseline else f"the engine did not start: {(completed.stderr.text() + completed.stdout.text())[-800:]}"
+    )
     if any("missing" in r for r in good):
         problem = "the target was not collected"
     return Search(

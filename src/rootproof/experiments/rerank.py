@@ -14,7 +14,8 @@ from rootproof.experiments.sources import Sources, Statement
 from rootproof.experiments.suspects import Ranking, fused
 
 CLEAN = 1.0
-"""For a statement with a clean flip that kept many neighbours; half of it with one neighbour."""
+"""For a statement with a clean flip that kept many neighbours; half of it with one neighbour, ``ALONE`` with none."""
+ALONE = 0.2
 MORE = 0.1
 """For each further clean flip of the statement, three at most."""
 BROKEN = 0.15
@@ -74,7 +75,7 @@ def moved(score: float, reason: str, told: Heard | None) -> tuple[float, str]:
     if told is None:
         return score, reason
     if told.clean:
-        gain = CLEAN * (told.kept + 1) / (told.kept + 2) + MORE * min(told.clean - 1, 3)
+        gain = max(CLEAN * told.kept / (told.kept + 1), ALONE) + MORE * min(told.clean - 1, 3)
         return score + gain, f"{told.note}: the test passes then and {told.kept} neighbours still do; {reason}"
     if told.broken:
         return score + BROKEN, f"a change here turns the test green but breaks a neighbour; {reason}"

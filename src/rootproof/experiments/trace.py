@@ -128,6 +128,9 @@ def engine_command(subject: Subject, request: Mapping[str, Any], scratch: Path, 
     """The command that serves one request inside the project's interpreter. Writes the request under ``scratch``."""
     place = scratch / f"{request['kind']}.json"
     place.write_text(json.dumps(request), "ascii")
+    # The sandbox may run as another user, who has to read these two.
+    scratch.chmod(0o755)
+    place.chmod(0o644)
     return Command(
         argv=(str(subject.python), str(START), str(place)),
         root=subject.root,
@@ -182,6 +185,8 @@ def read_trace(target: str, completed: Completed) -> Trace:
     outcome = bare.get("outcome") or told.get("outcome") or {}
     missing = any(r.get("missing") == target for r in good)
     problems = [f"{p['where']}: {p['what']}" for r in good if "end" in r for p in r["problems"]]
+    if not good:
+        problems.append(f"the engine did not start: {(completed.stderr.text() + completed.stdout.text())[-800:]}")
     return Trace(
         target=target,
         status=outcome.get("status", "missing" if missing else "crashed"),

@@ -14,8 +14,12 @@ run. Replaced, in this order, each by a word in angle brackets:
 ``<line>``          line and column numbers behind a file name or the word line
 ==================  =====================================================================================
 
-White space at line ends is dropped. Everything else stays, small numbers and dates among it: they are mostly what the
-test is about. The price is named: two failures that differ in nothing but such a value have one signature.
+The members of a set are put in one order, since the hash seed decides how they are shown. Of a failed ``assert`` only
+the author's words and the line that says what was compared count: pytest's rendering of the difference follows the
+hash seed too. White space at line ends is dropped.
+
+Everything else stays, small numbers and dates among it: they are mostly what the test is about. The price is named:
+two failures that differ in nothing but such a value have one signature.
 """
 
 from __future__ import annotations
@@ -51,6 +55,15 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
+_SET = re.compile(r"\{[^{}:]*,[^{}:]*\}")
+"""What is shown as a set: braces around a list without colons. A set of sets is left as it is."""
+
+
+def _in_order(found: re.Match[str]) -> str:
+    members = (member.strip() for member in found.group()[1:-1].split(","))
+    return "{" + ", ".join(sorted(members)) + "}"
+
+
 @dataclass(frozen=True)
 class Signature:
     """How a test failed, apart from what differs from run to run."""
@@ -71,17 +84,26 @@ class Signature:
 
 def of(failure: Failure) -> Signature:
     """The signature of one failure."""
-    return Signature(failure.exception, failure.phase, normalised(failure.message))
+    return Signature(failure.exception, failure.phase, normalised(_said(failure)))
+
+
+def _said(failure: Failure) -> str:
+    """The message up to the line of a failed ``assert``; all of it where there is none."""
+    if failure.exception != "AssertionError":
+        return failure.message
+    lines = failure.message.split("\n")
+    last = next((place for place, line in enumerate(lines) if line.startswith("assert ")), len(lines))
+    return "\n".join(lines[: last + 1])
 
 
 def normalised(text: str) -> str:
     """The text without what differs from run to run. ``normalised(normalised(t)) == normalised(t)``.
 
     One replacement can lay bare another, so the rules are applied until nothing changes; each application that changes
-    something leaves fewer digits or fewer temporary names, so this ends.
+    something leaves fewer digits or fewer temporary names, or puts a set in order for good, so this ends.
     """
     while True:
-        after = text
+        after = _SET.sub(_in_order, text)
         for pattern, word in _RULES:
             after = pattern.sub(word, after)
         if after == text:

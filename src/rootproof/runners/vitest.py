@@ -16,7 +16,7 @@ _FIXED = ("--retry=0", "--bail=0", "--coverage.enabled=false", "--no-color", "--
 
 
 class Vitest:
-    """Runs tests with vitest 2 and later on Node 20 and later."""
+    """Runs tests with vitest 1 and later on Node 20 and later."""
 
     name = "vitest"
     separator = node_project.SEPARATOR

@@ -2,7 +2,8 @@
 
 Files, network and other processes are all there for the command. What is kept: the environment is the allow-list,
 nothing is inherited but the result channel, everything that descends from the command dies with it, and with
-``writable`` or ``changes`` it runs in a copy of the tree.
+``writable`` or ``changes`` it runs in a copy of the tree. Without them it runs in the tree itself, and nothing keeps
+it from writing there: whoever runs a project's code at this level asks for ``writable``.
 """
 
 from __future__ import annotations
@@ -11,17 +12,16 @@ import os
 import secrets
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from rootproof.errors import ContainmentUnavailable
-from rootproof.sandbox.copy import throw_away
+from rootproof.sandbox.copy import owned_folder, throw_away
 from rootproof.sandbox.environment import environment
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
 from rootproof.sandbox.process import Ending, Streams, carry_out
-from rootproof.sandbox.program import start
+from rootproof.sandbox.program import Program
 from rootproof.sandbox.rlimits import rlimits
 from rootproof.sandbox.watch import DescendantProcesses, Watch
 
@@ -49,7 +49,7 @@ class Bare:
     def run(self, command: Command) -> Completed:
         """Run one command; see :class:`rootproof.sandbox.interface.Sandbox`."""
         with ExitStack() as stack:
-            scratch = Path(stack.enter_context(scratch_folder()))
+            scratch = stack.enter_context(owned_folder())
             copied = None
             if command.writable or command.changes:
                 copied = stack.enter_context(throw_away(command.root, command.changes, command.hidden))
@@ -59,11 +59,6 @@ class Bare:
             except OSError as fault:
                 raise ContainmentUnavailable(f"cannot start a supervisor: {fault}") from fault
             return completed(ending, self.name, self.level, copied)
-
-
-def scratch_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for home and temporary files of one command; a context manager that gives its name."""
-    return tempfile.TemporaryDirectory(prefix="rootproof-", ignore_cleanup_errors=True)
 
 
 def completed(ending: Ending, mechanism: str, level: Level, root_inside: Path | None) -> Completed:
@@ -135,9 +130,10 @@ class _BareLaunch:
             "status": streams.status.write,
             "control": self._control,
         }
-        popen = start("supervise", spec, (streams.stdout.write, streams.stderr.write), passed)
+        program = Program("supervise", (streams.stdout.write, streams.stderr.write), passed)
+        program.describe(spec)
         self._shut(self._control)
-        return popen
+        return program.popen
 
     def _moved_environment(self) -> Mapping[str, str]:
         return {

@@ -22,8 +22,9 @@ from pathlib import Path
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox import policy, seccomp, selftest
 from rootproof.sandbox.bare import by_signal
+from rootproof.sandbox.bwrap_world import World
 from rootproof.sandbox.copy import throw_away
-from rootproof.sandbox.identity import NOBODY, unmapped
+from rootproof.sandbox.identity import unmapped
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
 from rootproof.sandbox.process import Ending, Streams, carry_out
 from rootproof.sandbox.rlimits import process_limit, rlimits
@@ -31,7 +32,6 @@ from rootproof.sandbox.watch import FolderSize, NamespaceProcesses, Watch
 
 _PATIENCE = 5.0
 """Seconds that ``bwrap`` may take until it says which process it has made."""
-_NAMESPACES = ("user", "pid", "net", "ipc", "uts", "cgroup-try")
 _NOT_FOUND = 127
 _OURS = 1
 """Processes of bwrap's own that the kernel counts to the user inside."""
@@ -121,13 +121,13 @@ class _Launch:
         self._program = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin") or "bwrap"
         self._command = command
         self._copied = copied
-        self._filter = lines
+        self._stranger = self._switch and who.uid != command.root.stat().st_uid
         self._plan = policy.plan(command, who.uid, who.gid, copied=copied is not None)
+        self._world = World(self._plan, command, copied, lines)
         self._gate, self._held = os.pipe()
         self._open = {self._gate, self._held}
         self._child: int | None = None
         self._first: int | None = None
-        self._given: list[int] = []
 
     def start(self, streams: Streams) -> subprocess.Popen[bytes]:
         env = dict(self._plan.env)
@@ -135,7 +135,7 @@ class _Launch:
         if self._command.channel:
             env[CHANNEL_VARIABLE] = str(streams.channel.write)
             passed.append(streams.channel.write)
-        argv = [self._program, *self._arguments(env, streams.status.write), "--", *self._command.argv]
+        argv = [self._program, *self._world.words(env, streams.status.write, self._gate), "--", *self._command.argv]
         popen: subprocess.Popen[bytes] = subprocess.Popen(
             [*self._limiter(), *argv],
             stdin=subprocess.DEVNULL,
@@ -144,7 +144,7 @@ class _Launch:
             env={},
             cwd="/",
             start_new_session=True,
-            pass_fds=[*passed, *self._given],
+            pass_fds=[*passed, *self._world.given],
             user=self._plan.uid if self._switch else None,
             group=self._plan.gid if self._switch else None,
             extra_groups=[] if self._switch else None,
@@ -165,8 +165,8 @@ class _Launch:
         names = {resource.RLIMIT_CORE: "core", resource.RLIMIT_CPU: "cpu", resource.RLIMIT_FSIZE: "fsize"}
         names |= {resource.RLIMIT_NOFILE: "nofile", resource.RLIMIT_NPROC: "nproc"}
         wanted = rlimits(self._command.limits)
-        if self._plan.uid == NOBODY:  # set out here, the limit counts all that the id runs: little, for this one
-            wanted += process_limit(self._command.limits, NOBODY, _OURS)
+        if self._stranger:  # set out here, the limit counts all that the id runs: nothing else, for this one
+            wanted += process_limit(self._command.limits, self._plan.uid, _OURS)
         return ["/usr/bin/prlimit", *(f"--{names[number]}={soft}:{hard}" for number, soft, hard in wanted), "--"]
 
     def _let_go(self, streams: Streams) -> None:
@@ -188,80 +188,6 @@ class _Launch:
             except ProcessLookupError:
                 return
             os.write(self._held, b"g")
-
-    def _arguments(self, env: dict[str, str], status: int) -> list[str]:
-        plan, limits = self._plan, self._command.limits
-        shared, private = limits.scratch_mb // 4, limits.scratch_mb - limits.scratch_mb // 4
-        words = [f"--unshare-{name}" for name in _NAMESPACES]
-        words += [
-            "--die-with-parent",
-            "--new-session",
-            "--cap-drop",
-            "ALL",
-            "--hostname",
-            policy.HOSTNAME,
-            "--clearenv",
-        ]
-        words += ["--uid", str(plan.uid), "--gid", str(plan.gid)]
-        for name, value in env.items():
-            words += ["--setenv", name, value]
-        words += ["--seccomp", str(self._data(self._filter)), "--json-status-fd", str(status)]
-        words += ["--block-fd", str(self._gate)]
-        words += [
-            "--proc",
-            "/proc",
-            "--dev",
-            "/dev",
-            "--perms",
-            "1777",
-            "--size",
-            str(shared << 20),
-            "--tmpfs",
-            "/dev/shm",
-        ]
-        words += ["--perms", "1777", "--size", str(private << 20), "--tmpfs", "/tmp", "--dir", "/var"]
-        words += ["--symlink", "/tmp", "/var/tmp", "--dir", str(policy.HOME)]
-        for path, target in plan.links:
-            words += ["--symlink", target, path]
-        words += self._places()
-        words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(self._command.cwd)]
-        return words
-
-    def _places(self) -> list[str]:
-        plan = self._plan
-        words: list[str] = []
-        for path in sorted([*plan.binds, plan.root], key=lambda name: name.count("/")):
-            if path == plan.root and self._copied:
-                words += ["--bind", str(self._copied), path]
-            else:
-                words += ["--ro-bind", path, path]
-        for path, text in plan.files:
-            words += ["--perms", "0644", "--file", str(self._data(text.encode())), path]
-        for path in plan.hidden if not self._copied else ():
-            words += self._cover(path)
-        for name in policy.READ_ONLY_PROC:
-            if os.path.exists("/proc/" + name):
-                words += ["--ro-bind", "/proc/" + name, "/proc/" + name]
-        for name in policy.EMPTY_PROC:
-            if os.path.exists("/proc/" + name):
-                words += self._cover("/proc/" + name)
-        return words
-
-    def _cover(self, path: str) -> list[str]:
-        """Something empty and read-only in the place of a file or folder; links need none, their targets decide."""
-        if os.path.islink(path):
-            return []
-        if os.path.isdir(path):
-            return ["--perms", "0555", "--tmpfs", path, "--remount-ro", path]
-        return ["--perms", "0444", "--ro-bind-data", str(self._data(b"")), path]
-
-    def _data(self, content: bytes) -> int:
-        """A descriptor from which bwrap reads ``content``."""
-        fd = os.memfd_create("content")
-        self._given.append(fd)
-        os.write(fd, content)
-        os.lseek(fd, 0, os.SEEK_SET)
-        return fd
 
     def watch(self, pid: int) -> Watch | None:
         """The new world's ``/proc``, reached through process 1 once it stands there (before, the old one would)."""
@@ -294,11 +220,13 @@ class _Launch:
             return
 
     def close(self) -> None:
+        """bwrap itself ends as soon as it knows the exit code; only the end of process 1 says that all are dead."""
+        if self._first is not None and not select.select([self._first], [], [], _PATIENCE)[0]:
+            self.kill(0)
+            select.select([self._first], [], [], _PATIENCE)
         for fd in tuple(self._open):
             self._shut(fd)
-        for fd in self._given:
-            os.close(fd)
-        self._given.clear()
+        self._world.close()
 
     def _shut(self, fd: int) -> None:
         if fd in self._open:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -82,7 +83,7 @@ def doctor() -> tuple[Probe, ...]:
     if not any(probe.works for probe in probes):
         way = mend(probes)
         probes = [_with_mend(probe, way) for probe in probes]
-    elif not probes[0].works:
+    elif not probes[0].works and shutil.which("bwrap") is None:
         probes[0] = _with_mend(probes[0], "optional: install the package bubblewrap (0.8 or later) for faster starts")
     return (*probes, Bare().probe())
 

@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from pathlib import Path
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox.caches import CACHE_NAMES, is_cache, is_virtual_environment
 
-__all__ = ["CACHE_NAMES", "copies_folder", "sweep", "throw_away"]
+__all__ = ["CACHE_NAMES", "copies_folder", "owned_folder", "sweep", "throw_away"]
 
 
 @contextmanager
@@ -32,22 +33,32 @@ def throw_away(root: Path, changes: Mapping[str, bytes], hidden: Collection[str]
     Raises:
         ContainmentUnavailable: the copy cannot be made (no space, a path that leaves the tree).
     """
+    with owned_folder() as place:
+        inside = place / (root.name or "root")
+        try:
+            copy_tree(root, inside, hidden)
+            apply_changes(inside, root, changes)
+        except OSError as fault:
+            raise ContainmentUnavailable(f"cannot copy {root}: {fault}") from fault
+        yield inside
+
+
+@contextmanager
+def owned_folder() -> Iterator[Path]:
+    """An empty private folder, removed at the end; if we are killed, the next who asks for one removes it.
+
+    Raises:
+        ContainmentUnavailable: there is no place for it.
+    """
     folder = copies_folder()
     sweep(folder)
     place = folder / f"{_owner()}-{secrets.token_hex(8)}"
     try:
         place.mkdir(mode=0o700)
-        inside = place / (root.name or "root")
-        copy_tree(root, inside, hidden)
-        apply_changes(inside, root, changes)
     except OSError as fault:
-        remove(place)
-        raise ContainmentUnavailable(f"cannot copy {root}: {fault}") from fault
-    except BaseException:
-        remove(place)
-        raise
+        raise ContainmentUnavailable(f"cannot make a folder in {folder}: {fault}") from fault
     try:
-        yield inside
+        yield place
     finally:
         remove(place)
 
@@ -59,8 +70,11 @@ def copies_folder() -> Path:
         ContainmentUnavailable: something else has that name.
     """
     folder = Path(tempfile.gettempdir()).resolve() / f"rootproof-copies-{os.geteuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as fault:
+        raise ContainmentUnavailable(f"no place for throw-away copies: {fault}", "set TMPDIR to a folder") from fault
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
         raise ContainmentUnavailable(f"{folder} is not a private folder of this user", f"remove {folder}")
     return folder
@@ -126,17 +140,42 @@ def copy_tree(source: Path, target: Path, hidden: Collection[str]) -> None:
                     if not is_virtual_environment(entry.path):
                         ahead.append((Path(entry.path), new / entry.name, path + "/"))
                 else:
-                    _copy_entry(entry, new / entry.name)
+                    _copy_entry(entry, f"{new}/{entry.name}")
     for old, new in reversed(folders):
         shutil.copystat(old, new)
         os.chmod(new, stat.S_IMODE(old.stat().st_mode) | stat.S_IRWXU)
 
 
-def _copy_entry(entry: os.DirEntry[str], target: Path) -> None:
+def _copy_entry(entry: os.DirEntry[str], target: str) -> None:
     if entry.is_symlink():
         os.symlink(os.readlink(entry.path), target)
     elif entry.is_file(follow_symlinks=False):
-        shutil.copy2(entry.path, target, follow_symlinks=False)
+        source = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            _copy_file(source, target)
+        finally:
+            os.close(source)
+
+
+def _copy_file(source: int, target: str) -> None:
+    """Content, mode and times, within the kernel."""
+    found = os.fstat(source)
+    new = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        left = found.st_size
+        while left > 0:
+            sent = os.sendfile(new, source, None, left) if sys.platform == "linux" else _by_hand(source, new)
+            if not sent:
+                break
+            left -= sent
+        os.fchmod(new, stat.S_IMODE(found.st_mode))
+        os.utime(new, ns=(found.st_atime_ns, found.st_mtime_ns))
+    finally:
+        os.close(new)
+
+
+def _by_hand(source: int, new: int) -> int:
+    return os.write(new, os.read(source, 1 << 20))
 
 
 def apply_changes(inside: Path, original: Path, changes: Mapping[str, bytes]) -> None:

@@ -25,7 +25,7 @@ HIDDEN_VARIABLE = "ROOTPROOF_HIDDEN"
 """Set inside at level ``contained`` only; absolute paths, one a line. A test runner's plugin decides with them whether
 an ``OSError`` may have been caused by containment and not by the code. With p the absolute path the error names:
 
-- EROFS, EACCES, EPERM and p not beneath a line of WRITABLE: possibly containment;
+- EROFS, EACCES, EPERM and p not beneath a line of WRITABLE, or EOVERFLOW: possibly containment;
 - ENOENT, ENOTDIR and p beneath a line of HIDDEN, or beneath no line of VISIBLE or WRITABLE: possibly containment;
 - a file beneath HIDDEN that opens is an empty stand-in: whatever was read from it is possibly containment;
 - ENOSPC, EDQUOT, EFBIG, ENOMEM, or EAGAIN from starting a process or thread: possibly a limit, whatever the path;

@@ -21,7 +21,7 @@ from rootproof.sandbox.copy import throw_away
 from rootproof.sandbox.identity import Identity, identity, unmapped
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, Probe
 from rootproof.sandbox.process import Streams, carry_out
-from rootproof.sandbox.program import start
+from rootproof.sandbox.program import Program
 from rootproof.sandbox.rlimits import process_limit, rlimits
 from rootproof.sandbox.survey import survey
 from rootproof.sandbox.watch import NamespaceProcesses, Watch
@@ -48,22 +48,16 @@ class Namespaces:
             return self._run(command, unmapped(command))
 
     def _run(self, command: Command, who: Identity) -> Completed:
-        with ExitStack() as stack:
-            view = _view(command)
-            copied = None
-            if view.mode == "copy":
-                copied = stack.enter_context(throw_away(command.root, command.changes, command.hidden))
-            launch = _Launch(command, who, view, copied)
-            try:
-                ending = carry_out(launch, command.limits, command.channel)
-            except OSError as fault:
-                raise ContainmentUnavailable(f"cannot start the launcher: {fault}") from fault
-            refuse(ending.status)
-            return completed(ending, self.name, self.level, None)
+        try:
+            ending = carry_out(_Launch(command, who), command.limits, command.channel)
+        except OSError as fault:
+            raise ContainmentUnavailable(f"cannot start the launcher: {fault}") from fault
+        refuse(ending.status)
+        return completed(ending, self.name, self.level, None)
 
 
 class _NoMapping(ContainmentUnavailable):
-    """This file system cannot show its files as another user's."""
+    """This file system, or this user, cannot show files as another user's."""
 
 
 def refuse(status: str) -> None:
@@ -74,7 +68,7 @@ def refuse(status: str) -> None:
     """
     for line in status.splitlines():
         word, _, reason = line.partition(" ")
-        if word == "refused" and reason.endswith("idmapped mount: Invalid argument"):
+        if word == "refused" and reason.startswith("idmapped mount"):
             raise _NoMapping(reason)
         if word == "refused":
             raise ContainmentUnavailable(f"namespaces cannot be set up here: {reason}")
@@ -89,46 +83,58 @@ class _View:
     absent: tuple[str, ...] = ()
 
 
-def _view(command: Command) -> _View:
-    if not (command.writable or command.changes):
-        return _View("read-only")
-    owner = None if os.geteuid() == 0 else (os.geteuid(), os.getegid())
-    found = survey(str(command.root), owner)
-    return _View("copy") if found.foreign else _View("overlay", found.caches)
-
-
 class _Launch:
     """One command under ``inside/launch.py``."""
 
-    def __init__(self, command: Command, who: Identity, view: _View, copied: Path | None) -> None:
-        filter_lines = seccomp.program()
-        if filter_lines is None or sys.platform != "linux":
+    def __init__(self, command: Command, who: Identity) -> None:
+        lines, strict = seccomp.program(segments=True), seccomp.program()
+        if lines is None or strict is None or sys.platform != "linux":
             raise ContainmentUnavailable("no system call filter for this machine; Linux on x86_64 or aarch64 is needed")
         self._command = command
-        self._view = view
-        self._copied = copied
-        self._filter = filter_lines
-        self._plan = policy.plan(command, who.uid, who.gid, copied=copied is not None)
-        self._mapped = [*self._plan.readable, self._plan.root] if who.mapped else []
+        self._who = who
+        self._filters = (lines, strict)
+        self._plan = policy.plan(command, who.uid, who.gid)
+        self._changes = _checked_changes(command)
+        self._stack = ExitStack()
+        self._copied: Path | None = None
         self._control, self._held = os.pipe()
         self._open = {self._control, self._held}
         self._sight, self._far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._sight.setblocking(False)
 
     def start(self, streams: Streams) -> subprocess.Popen[bytes]:
-        spec = self._spec()
         passed = [streams.status.write, self._control, self._far.fileno()]
-        spec["status"], spec["control"], spec["sight"] = passed
         if self._command.channel:
             passed.append(streams.channel.write)
+        program = Program("launch", (streams.stdout.write, streams.stderr.write), passed)
+        try:
+            spec = self._spec(self._view())
+        except BaseException:
+            program.give_up()
+            raise
+        spec["status"], spec["control"], spec["sight"] = passed[:3]
+        if self._command.channel:
             spec["env"] = {**self._plan.env, CHANNEL_VARIABLE: str(streams.channel.write)}
-        popen = start("launch", spec, (streams.stdout.write, streams.stderr.write), passed)
+        program.describe(spec)
         self._shut(self._control)
         self._far.close()
-        return popen
+        return program.popen
 
-    def _spec(self) -> dict[str, object]:
-        command, plan, view = self._command, self._plan, self._view
+    def _view(self) -> _View:
+        """Look through the repository (while the launcher starts), and copy it where a layer is impossible."""
+        command = self._command
+        if not (command.writable or command.changes):
+            return _View("read-only")
+        owner = None if os.geteuid() == 0 else (os.geteuid(), os.getegid())
+        found = survey(self._plan.root, owner)
+        if not found.foreign:
+            return _View("overlay", found.caches)
+        self._copied = self._stack.enter_context(throw_away(command.root, command.changes, command.hidden))
+        self._plan = policy.plan(command, self._who.uid, self._who.gid, copied=True)
+        return _View("copy")
+
+    def _spec(self, view: _View) -> dict[str, object]:
+        command, plan = self._command, self._plan
         hidden = [os.path.relpath(path, plan.root) for path in plan.hidden]
         return {
             "argv": list(command.argv),
@@ -136,15 +142,17 @@ class _Launch:
             "env": plan.env,
             "uid": plan.uid,
             "gid": plan.gid,
-            "switch": os.geteuid() == 0,
+            "switch": plan.uid != os.geteuid(),
             "rlimits": [*rlimits(command.limits), *process_limit(command.limits, plan.uid, _OURS)],
-            "filter": self._filter,
+            "filter": self._filters[0],
+            "strict_filter": self._filters[1],
+            "segment_bytes": command.limits.scratch_mb << 20,
             "root": plan.root,
             "mode": view.mode,
             "copy": str(self._copied or ""),
-            "mapped": self._mapped,
+            "mapped": [*plan.readable, plan.root] if self._who.mapped else [],
             "absent": sorted({*view.absent, *hidden}) if view.mode == "overlay" else [],
-            "changes": _checked_changes(command) if view.mode == "overlay" else [],
+            "changes": self._changes if view.mode == "overlay" else [],
             "binds": list(plan.binds),
             "links": list(plan.links),
             "files": list(plan.files),
@@ -178,6 +186,7 @@ class _Launch:
             self._shut(fd)
         self._sight.close()
         self._far.close()
+        self._stack.close()
 
     def _shut(self, fd: int) -> None:
         if fd in self._open:

@@ -85,6 +85,9 @@ _ABSENT = {
     "clone3": (435, 435),  # its flags lie in memory, where a filter cannot look; libc goes on with clone
 }
 
+_SEGMENTS = {"shmget": (29, 194)}
+"""System V shared memory lives on without being mapped, where no watch sees it."""
+
 _NEW_NAMESPACES = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
 _FAMILIES = (1, 2, 10, 16)
@@ -116,15 +119,19 @@ _MACHINES = {
 }
 
 
-def program(machine: str | None = None) -> bytes | None:
-    """The filter for one machine (``platform.machine()`` names), or None where its call numbers are not known."""
+def program(machine: str | None = None, *, segments: bool = False) -> bytes | None:
+    """The filter for one machine (``platform.machine()`` names), or None where its call numbers are not known.
+
+    ``segments``: System V shared memory may be made, because its total is limited otherwise.
+    """
     found = _MACHINES.get(machine or platform.machine())
     if found is None:
         return None
     lines = [_load(_ARCHITECTURE), _equal(found.audit, 1, 0), _answer(_KILL), _load(_NUMBER)]
     if found.column == 0:
         lines += [_at_least(0x40000000, 0, 1), _answer(_ERROR | errno.ENOSYS)]  # the x32 numbers
-    for table, error in ((_REFUSED, errno.EPERM), (_ABSENT, errno.ENOSYS)):
+    absent = _ABSENT if segments else {**_ABSENT, **_SEGMENTS}
+    for table, error in ((_REFUSED, errno.EPERM), (absent, errno.ENOSYS)):
         for row in table.values():
             number = row[found.column]
             if number is not None:

@@ -28,7 +28,7 @@ CONTAINS = (
 )
 MISSING = (
     "faults of the kernel itself",
-    "memory in System V segments or in sockets, which is not counted",
+    "memory in socket and pipe buffers, which is not counted",
 )
 _PROGRAM = Path(__file__).parent / "inside" / "selftest.py"
 _NAMES = ("write", "read", "network", "environment", "namespaces", "privileges", "processes", "kernel")

@@ -45,7 +45,7 @@ class Query:
 
     @property
     def arguments(self) -> list[str]:
-        """As options. ``--crlf`` lets ``$`` match before ``\\r\\n``, and also before a lone ``\\r``, which ends no line."""
+        """As options. ``--crlf``: ``$`` matches before ``\\r\\n``; also before a lone ``\\r``, which ends no line."""
         kind = ["--crlf"] if self.regex else ["--fixed-strings"]
         case = "--ignore-case" if self.ignore_case else "--case-sensitive"
         return [*kind, case, *(f"--regexp={pattern}" for pattern in self.patterns)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import signal
 import threading
 import time
 
-from ground import CONFIG, attempt, say, why
+from ground import CONFIG, LIBC, attempt, last_error, say, why
 
 
 @attempt
@@ -143,3 +144,19 @@ def memory_unmapped():
         if number % 8 == 0:
             say(progress_mb=64 * len(held))
     say(reached_mb=64 * len(held))
+
+
+@attempt
+def memory_segments():
+    """System V segments that are filled and let go: they stay, and no process seems to hold them."""
+    LIBC.shmat.restype = ctypes.c_void_p
+    reached = 0
+    for _ in range(CONFIG["mem_mb"] // 64):
+        segment = LIBC.shmget(0, 64 << 20, 0o1600)
+        place = LIBC.shmat(segment, None, 0) if segment >= 0 else None
+        if place in (None, ctypes.c_void_p(-1).value):
+            break
+        ctypes.memset(place, 1, 64 << 20)
+        LIBC.shmdt(ctypes.c_void_p(place))
+        reached += 64
+    say(reached_mb=reached, why=last_error())

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import typer
 
-from rootproof.apps.cli import check, demo, diagnose, init, report, resume, run, runs, show, verify
+from rootproof.apps.cli import bench, check, demo, diagnose, init, report, resume, run, runs, show, verify
 
 app = typer.Typer(
     name="rootproof",
@@ -24,6 +24,7 @@ REPORT_AT = "the project's issue tracker"
 
 _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("diagnose", diagnose.diagnose),
+    ("bench", bench.bench),
     ("demo", demo.demo),
     ("run", run.run),
     ("check", check.check),

@@ -29,6 +29,7 @@ def demo(
     out = sys.stderr if as_json else sys.stdout
     project = _project((store or assemble.default_store()).absolute().parent / "demo" / "login-redirect")
     loaded = _contract(project, max_steps)
+    _need_pytest()
     options = _options(store, project, loaded, Progress(out))
     out.write(f"project: {project}\nquestion: {loaded.contract.goal}\n")
     with interruptible():
@@ -50,6 +51,16 @@ def _project(target: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__", ".pytest_cache", ".venv")
     shutil.copytree(source, target, ignore=ignored)
     return target
+
+
+def _need_pytest() -> None:
+    """The bundled project's tests run in the interpreter that runs us: pytest is a tool of its user, not ours."""
+    from importlib.util import find_spec
+
+    from rootproof.errors import NotRunnable
+
+    if find_spec("pytest") is None:
+        raise NotRunnable("the demo runs real tests, and this Python has no pytest", "pip install pytest, then again")
 
 
 def _contract(project: Path, max_steps: int | None) -> Loaded:

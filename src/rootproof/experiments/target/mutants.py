@@ -186,7 +186,7 @@ class Work:
         record = {"mutant": child.mutant["id"], "how": child.how, "cpu": round(cpu, 4)}
         record.update(self._verdict(child, problem, [r for r in records if "test" in r]))
         self.out.send(record)
-        if record.get("clean"):
+        if record.get("clean") and record["kept"]:
             self.flips[child.mutant["function"]] = self.flips.get(child.mutant["function"], 0) + 1
 
     def _verdict(self, child: Child, problem: dict[str, Any] | None, ran: list[dict[str, Any]]) -> dict[str, Any]:

@@ -161,9 +161,13 @@ class Reporter:
         failure = None
         error = call.excinfo.value if call.excinfo is not None else None
         told = report.outcome == "failed" or hasattr(report, "wasxfail")
-        if error is not None and told and not isinstance(error, pytest.xfail.Exception):
-            failure = self._describer.describe(error, report.when, self._comparison)
-        blocked = self._watch.take(error if report.outcome == "failed" else None)
+        blocked = []
+        try:
+            if error is not None and told and not isinstance(error, pytest.xfail.Exception):
+                failure = self._describer.describe(error, report.when, self._comparison)
+            blocked = self._watch.take(error if report.outcome == "failed" else None)
+        except Exception as fault:  # A fault of ours must not become one of the session.
+            self._channel.write("problem", what="unhandled", text=f"the plugin failed: {type(fault).__name__}: {fault}")
         report.rootproof = {"failure": failure, "blocked": blocked}
         self._comparison = None
 

@@ -149,7 +149,10 @@ class Watch:
                 return self._shown(f"{type(error).__name__} {code} {error.filename or ''}")
         if isinstance(error, (AssertionError, SyntaxError)):
             return ""
-        text = str(error)
+        try:
+            text = str(error)
+        except Exception:
+            return ""
         return self._shown(f"{type(error).__name__}: {text}") if REFUSED_TEXT.search(text) else ""
 
 

@@ -83,7 +83,7 @@ def map_ids(tree: int, userns: int, flags: int) -> None:
     wanted = Attributes(0x00100000 | flags, 0, 0, userns)
     size = ctypes.c_size_t(ctypes.sizeof(wanted))
     result = _LIBC.syscall(_MOUNT_SETATTR, tree, b"", _EMPTY_PATH | _RECURSIVE, ctypes.byref(wanted), size)
-    checked(result, "idmapped mount")
+    checked(result, "MOUNT_ATTR_IDMAP")
 
 
 def put_tree(tree: int, path: str) -> None:

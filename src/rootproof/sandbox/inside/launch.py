@@ -32,11 +32,17 @@ else:
 
 def main(spec_fd: int) -> None:
     with open(spec_fd, "rb", buffering=0) as source:
-        spec: Spec = marshal.loads(source.readall())
+        described = source.readall()
+    if not described:
+        os._exit(0)  # the caller has changed its mind
+    spec: Spec = marshal.loads(described)
     for fd in (spec["status"], spec["control"], spec["sight"]):
         os.set_inheritable(fd, False)
     try:
         mapped = _mapped(spec)
+    except OSError as fault:
+        _refuse(spec, OSError(f"idmapped mount: {fault}"))
+    try:
         _enter(spec)
         alive, ours = os.pipe()
         pid = os.fork()
@@ -161,14 +167,14 @@ def _first(spec: Spec, alive: int, mapped: dict[str, int]) -> None:
         _still_wanted(alive)
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        world.build(spec, mapped)
+        bounded = world.build(spec, mapped)
         kernel.not_dumpable()
         kernel.drop_bounding()
         pid = os.fork()
     except Exception as fault:  #  whatever it was, nothing was run: say so
         _refuse(spec, fault)
     if pid == 0:
-        _become(spec)
+        _become(spec, spec["filter"] if bounded else spec["strict_filter"])
     try:
         kernel.drop_capabilities()
         word = _reap(pid)
@@ -195,7 +201,7 @@ def _reap(pid: int) -> str:
             return f"exit {code}" if code >= 0 else f"signal {-code}"
 
 
-def _become(spec: Spec) -> None:
+def _become(spec: Spec, lines: bytes) -> None:
     """Turn this process into the command; never returns."""
     try:
         os.setsid()
@@ -212,7 +218,7 @@ def _become(spec: Spec) -> None:
             resource.setrlimit(limit, (soft, hard))
         os.chdir(spec["cwd"])
         kernel.drop_capabilities()
-        kernel.filter_calls(spec["filter"])
+        kernel.filter_calls(lines)
     except Exception as fault:  #  the command must not start half contained
         os.write(spec["status"], f"refused {fault}\n".encode())
         os._exit(126)

@@ -43,7 +43,7 @@ def main(spec_fd: int) -> None:
     if pid == 0:
         _become(spec)
     code = _wait(pid, spec["control"])
-    _kill_all()
+    _kill_all(pid)
     word = "gone" if code is None else f"exit {code}" if code >= 0 else f"signal {-code}"
     os.write(spec["status"], (word + "\n").encode())
     os._exit(0)
@@ -96,8 +96,15 @@ def _wait(pid: int, control: int) -> int | None:
             return None
 
 
-def _kill_all() -> None:
-    """Stop, then kill all descendants, until there is none: then no child is left to wait for."""
+def _kill_all(first: int) -> None:
+    """Stop, then kill all descendants, until there is none: then no child is left to wait for.
+
+    ``first``: the command, whose process group goes first; without ``/proc`` that is all that can be found.
+    """
+    try:
+        os.killpg(first, signal.SIGKILL)
+    except OSError:
+        pass
     for _ in range(2000):
         found = _descendants(os.getpid())
         for number in (signal.SIGSTOP, signal.SIGKILL):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         switch: bool
         rlimits: list[tuple[int, int, int]]
         filter: bytes
+        strict_filter: bytes
+        segment_bytes: int
         status: int
         control: int
         sight: int
@@ -57,8 +59,11 @@ _EMPTY = _NEW + "/.empty"
 SAFE = kernel.NO_SETUID | kernel.NO_DEVICES
 
 
-def build(spec: Spec, mapped: dict[str, int]) -> None:
-    """Build the world and go into it. ``mapped``: trees that were made already and need no more restrictions."""
+def build(spec: Spec, mapped: dict[str, int]) -> bool:
+    """Build the world and go into it. ``mapped``: trees that were made already and need no more restrictions.
+
+    False: System V shared memory could not be limited, so it has to be refused.
+    """
     kernel.make_private()
     trees = [(path, _taken(path)) for path in spec["binds"] if path not in mapped and os.path.exists(path)]
     trees += [(path, tree) for path, tree in mapped.items() if path != spec["root"]]
@@ -75,7 +80,7 @@ def build(spec: Spec, mapped: dict[str, int]) -> None:
         os.symlink(target, _NEW + path)
     _place(spec, trees, root)
     _devices(devices)
-    _processes(spec)
+    bounded = _processes(spec)
     kernel.set_hostname(spec["hostname"])
     for name in (".scratch", ".empty"):
         kernel.checked(kernel.unmount(_NEW + "/" + name), "unmount " + name)
@@ -85,6 +90,7 @@ def build(spec: Spec, mapped: dict[str, int]) -> None:
         _change(spec["root"], relative, content)
     kernel.restrict(-100, kernel.READ_ONLY, "/", recursive=False)
     _network(spec)
+    return bounded
 
 
 def _taken(path: str) -> int:
@@ -236,10 +242,19 @@ def _devices(devices: list[tuple[str, int]]) -> None:
     os.symlink("pts/ptmx", _NEW + "/dev/ptmx")
 
 
-def _processes(spec: Spec) -> None:
-    """A ``/proc`` of the new process namespace; its doors into the machine shut."""
+def _processes(spec: Spec) -> bool:
+    """A ``/proc`` of the new process namespace; its doors into the machine shut.
+
+    Before that the total of System V shared memory is limited, which the owner of an IPC namespace may do in newer
+    kernels. False: not in this one.
+    """
     os.mkdir(_NEW + "/proc")
     kernel.mount("proc", _NEW + "/proc", "proc", SAFE | kernel.NO_EXEC)
+    try:
+        write(_NEW + "/proc/sys/kernel/shmall", str(spec["segment_bytes"] // 4096))
+        bounded = True
+    except OSError:
+        bounded = False
     for name in spec["proc_read_only"]:
         path = f"{_NEW}/proc/{name}"
         if os.path.exists(path):
@@ -248,6 +263,7 @@ def _processes(spec: Spec) -> None:
             kernel.put_tree(tree, path)
     for name in spec["proc_empty"]:
         _cover(f"{_NEW}/proc/{name}")
+    return bounded
 
 
 def _network(spec: Spec) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +34,7 @@ from rootproof.workshop import choose_sandbox as choose_sandbox
 
 if TYPE_CHECKING:
     from rootproof.ledger.sqlite import SqliteLedger, SqliteStore
+    from rootproof.sandbox.interface import Probe
 
 RULES = "1"
 """Version of policy, evidence, completion and fold: a run judged by others is not resumed."""
@@ -245,6 +246,20 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
         checks=checks(),
         secrets=recording.known_secrets(os.environ),
     )
+
+
+def containment_probes() -> tuple[Probe, ...]:
+    """Every way to contain code, tried here."""
+    from rootproof.sandbox.choose import doctor
+
+    return doctor()
+
+
+def containment_words(probes: Sequence[Probe]) -> list[str]:
+    """The same for a person, with the mend where nothing holds."""
+    from rootproof.sandbox.choose import describe
+
+    return describe(probes)
 
 
 def request_for(case: Case, tool: str, arguments: Mapping[str, Any]) -> Request:

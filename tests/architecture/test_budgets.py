@@ -17,15 +17,14 @@ _RULES = "one page of rules in the order of the design, easier to check against 
 EXCEPTIONS: dict[tuple[str, str], tuple[int, str]] = {
     ("experiments.baseline:_assertions_before", "nesting"): (4, _WALK),
     ("experiments.confirm", "lines of a file"): (322, _RULES),
-    ("experiments.fold", "lines of a file"): (324, _RULES),
-    ("experiments.mask_flow", "lines of a file"): (318, _RULES),
+    ("experiments.fold", "lines of a file"): (327, _RULES),
+    ("experiments.mask_flow", "lines of a file"): (319, _RULES),
     ("experiments.mutants:mutants_command", "parameters"): (6, "one command made of six things that have no noun"),
-    ("experiments.plan:plan", "parameters"): (6, "a plan is made of these and there is no noun that holds them"),
     ("experiments.readers:keys", "nesting"): (4, _WALK),
     ("experiments.reads:data_suspects", "nesting"): (4, _WALK),
     ("experiments.sources:blocks", "nesting"): (4, _WALK),
     ("experiments.verdict", "lines of a file"): (403, _RULES),
-    ("investigations.root_cause.terms:terms", "lines of a function"): (57, "one document, written down as it is read"),
+    ("investigations.root_cause.terms:terms", "lines of a function"): (54, "one document, written down as it is read"),
     ("investigations.root_cause.terms:terms", "parameters"): (6, "a contract has these six choices and no more"),
     ("sandbox.copy:copy_tree", "nesting"): (4, _WALK),
     ("sandbox.identity:_readable_for_all", "nesting"): (4, _WALK),
@@ -136,7 +135,7 @@ def test_exceptions_are_needed_exact_and_reasoned() -> None:
         assert key in found, f"{key} is gone: remove its exception"
         number, allowed = found[key]
         assert number > allowed, f"{key} is within its budget now: remove its exception"
-        assert number > most - most // 20 - 1, f"{key} has {number} now: lower its exception to that"
+        assert number == most, f"{key} has {number} now: lower its exception to that"
         assert len(why) > 20, f"{key} needs a reason"
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from masking.cheats import KINDS, Kind, Replacements
+from masking.shop import FILES
 from rootproof.experiments.baseline import Baseline
 from rootproof.experiments.verdict import Verdict
 from rootproof.sandbox.copy import throw_away
-from masking.cheats import KINDS, Kind, Replacements
-from masking.shop import FILES
 from small_project import Small, small
 
 SEED = 20_261
@@ -29,7 +29,8 @@ CHEATS = [
     for place in range(len(kind.cheats))
 ]
 TWINS = [
-    pytest.param(kind, id=kind.rule, marks=[] if kind.rule == "constant_condition" else pytest.mark.suites) for kind in KINDS
+    pytest.param(kind, id=kind.rule, marks=[] if kind.rule == "constant_condition" else pytest.mark.suites)
+    for kind in KINDS
 ]
 
 

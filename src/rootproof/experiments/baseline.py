@@ -1,4 +1,4 @@
-"""What is known of a target before any change is tried: that it fails, how, and what runs. One for all tries of a run."""
+"""What is known of a target before any change is tried: that it fails, how, and what runs. Made once a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rootproof.experiments.watching import traced
 from rootproof.runners.interface import Failure
 
 FAILED_COMPARISON = ("AssertionError", "Failed")
-"""Exception types that say that an expectation did not hold; ``Failed`` is what ``pytest.raises`` and ``fail`` raise."""
+"""Exception types that say that an expectation did not hold; ``pytest.raises`` and ``fail`` raise ``Failed``."""
 
 
 @dataclass(frozen=True)

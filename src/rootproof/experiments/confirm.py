@@ -101,7 +101,7 @@ def confirm(
     record, sources = begin(site, base, proposed, tries)
     cold.number = max([run.number for run in base.runs], default=0)
     if base.trace is not None:
-        lines = {file: found for file, found in base.trace.lines.items()}
+        lines = dict(base.trace.lines)
         spectrum = Spectrum(base.target, base.trace.runs, lines)
         state = Confirming(site, cold, base, sources, spectrum)
     else:

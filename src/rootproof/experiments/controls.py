@@ -68,7 +68,7 @@ def places(
     sources: Mapping[str, bytes],
     own: Iterable[str],
 ) -> list[tuple[str, Change]]:
-    """Up to three (function, change) elsewhere, one a function: by the same operator, else a branch or comparison negated.
+    """Up to three (function, change) elsewhere, one a function: the same operator, else a negation.
 
     Args:
         ran: lines the target executed, by file; tests left out.

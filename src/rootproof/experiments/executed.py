@@ -14,6 +14,7 @@ from rootproof.experiments.change import Edit
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.owners import Owner, all_owners
 from rootproof.experiments.readers import body_lines, node_of
+from rootproof.experiments.reads import read_names
 from rootproof.experiments.record import Traced
 from rootproof.experiments.sources import header_end
 from rootproof.experiments.words import reads_name
@@ -80,7 +81,7 @@ def _statement_lines(tree: ast.Module, line: int) -> range:
 
 
 def _header_runs(matter: Matter, edit: Edit, ran: frozenset[int]) -> bool:
-    """For a pure insertion: the header of the block it is put in runs; for a function's own block, the function does."""
+    """For a pure insertion: the header of its block runs; for a function's own block, the function does."""
     tree = matter.tree(edit.file, new=True)
     old = matter.tree(edit.file)
     if tree is None or old is None:
@@ -133,6 +134,12 @@ def _read(matter: Matter, owner: Owner, trace: Traced, *, new: bool) -> bool:
         ran = frozenset(lines)
         for reader in all_owners(path, tree):
             node = node_of(reader, tree) if reader.is_function and reader.key != owner.key else None
-            if node is not None and reads_name(node, names) and not ran.isdisjoint(body_lines(reader, tree)):
+            if node is not None and _reaches(node, names) and not ran.isdisjoint(body_lines(reader, tree)):
                 return True
     return False
+
+
+def _reaches(node: ast.AST, names: tuple[str, ...]) -> bool:
+    """By name, or as the method that an operator stands for."""
+    special = tuple(name for name in names if name.startswith("__"))
+    return reads_name(node, names) or (bool(special) and not set(special).isdisjoint(read_names(node)))

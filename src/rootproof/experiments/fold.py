@@ -61,8 +61,10 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 BUILTINS: Mapping[str, Callable[..., Any]] = {
     name: getattr(builtins, name)
     for name in (
-        "abs", "ascii", "bin", "bool", "bytearray", "bytes", "chr", "complex", "dict", "divmod", "float", "format", "frozenset", "hex", "int", "len",
-        "list", "max", "min", "oct", "ord", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip", "enumerate", "any", "all",
+        "abs", "ascii", "bin", "bool", "bytearray", "bytes", "chr", "complex", "dict", "divmod", "float", "format",
+        "frozenset", "hex", "int", "len",
+        "list", "max", "min", "oct", "ord", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum",
+        "tuple", "zip", "enumerate", "any", "all",
     )
 }  # fmt: skip
 _TRANSPARENT = {"approx": 0, "Decimal": 0, "Fraction": 0, "deepcopy": 0, "copy": 0}
@@ -176,7 +178,7 @@ class Folder:
         if any(k is None for k in node.keys):
             return UNKNOWN
         keys, values = self._items([k for k in node.keys if k is not None]), self._items(node.values)
-        return UNKNOWN if keys is UNKNOWN or values is UNKNOWN else tried(lambda k, v: dict(zip(k, v)), keys, values)
+        return tried(lambda k, v: dict(zip(k, v, strict=True)), keys, values)
 
     def _joinedstr(self, node: ast.JoinedStr) -> Any:
         parts: list[str] = []
@@ -190,8 +192,7 @@ class Folder:
     def _formattedvalue(self, node: ast.FormattedValue) -> Any:
         value = self._fold(node.value)
         spec = self._fold(node.format_spec) if node.format_spec else ""
-        convert = {115: str, 114: repr, 97: ascii}.get(node.conversion, lambda v: v)
-        return tried(lambda v, s: format(convert(v), s), value, spec)
+        return tried(lambda v, s: format(_converted(v, node.conversion), s), value, spec)
 
     def _subscript(self, node: ast.Subscript) -> Any:
         value = self._fold(node.value)
@@ -258,10 +259,19 @@ class Folder:
             owner: Any = BUILTINS[func.value.id]
         else:
             owner = self._fold(func.value)
-        plain = owner is not UNKNOWN and (isinstance(owner, _PLAIN) or isinstance(owner, type))
+        plain = owner is not UNKNOWN and isinstance(owner, (*_PLAIN, type))
         if not plain or func.attr.startswith("_") or func.attr in CHANGING or not _modest(*args):
             return UNKNOWN
         return tried(lambda *a: getattr(owner, func.attr)(*a, **named), *args)
+
+
+def _converted(value: Any, conversion: int) -> Any:
+    """``!s``, ``!r`` and ``!a`` of a formatted value."""
+    if conversion == ord("s"):
+        return str(value)
+    if conversion == ord("r"):
+        return repr(value)
+    return ascii(value) if conversion == ord("a") else value
 
 
 def tried(function: Callable[..., Any], *args: Any) -> Any:

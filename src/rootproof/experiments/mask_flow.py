@@ -17,7 +17,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 STOPS = frozenset(
     {
         "skip", "skipTest", "SkipTest", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure", "importorskip",
-        "exit", "_exit", "quit", "abort", "_Exit", "SystemExit", "KeyboardInterrupt", "Exit", "Skipped", "kill", "killpg",
+        "exit", "_exit", "quit", "abort", "_Exit", "SystemExit", "KeyboardInterrupt", "Exit", "Skipped", "kill",
+        "killpg",
         "raise_signal", "execv", "execve", "set_exit_code",
     }
 )  # fmt: skip
@@ -96,7 +97,7 @@ def _inner(node: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def catch_alls(old: ast.Module, new: ast.Module) -> Iterator[tuple[int, str]]:
-    """A handler, ``suppress``, ``finally`` or ``__exit__`` that lets every exception vanish, more of them than before."""
+    """A handler, ``suppress``, ``finally`` or ``__exit__`` that lets any exception vanish, more than before."""
     yield from _more(list(_catching(old)), list(_catching(new)), "catches everything")
 
 
@@ -270,7 +271,7 @@ def _conditions(node: ast.AST) -> Iterable[ast.expr]:
 def _clauses(test: ast.expr) -> Iterator[ast.expr]:
     for inner in ast.walk(test):
         if isinstance(inner, ast.BoolOp):
-            yield from (v for v in inner.values if isinstance(v, ast.Constant) or isinstance(v, ast.Compare))
+            yield from (v for v in inner.values if isinstance(v, ast.Constant | ast.Compare))
 
 
 def _more(before: list[tuple[str, int]], after: list[tuple[str, int]], words: str) -> Iterator[tuple[int, str]]:

@@ -22,7 +22,8 @@ CONFIGURATION_FILES = (
 )  # fmt: skip
 DEPENDENCY_FILES = (
     "requirements*.txt", "requirements*.in", "constraints*.txt", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile*",
-    "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "Cargo.*", "go.mod", "go.sum",
+    "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "Cargo.*", "go.mod",
+    "go.sum",
 )  # fmt: skip
 
 _RULES = (

@@ -12,23 +12,30 @@ DETECTING_MODULES = frozenset(
     {
         "inspect", "pytest", "_pytest", "unittest", "nose", "traceback", "gc", "ctypes", "builtins", "__main__", "site",
         "linecache", "atexit", "signal", "psutil", "faulthandler", "tracemalloc", "pdb", "bdb", "trace", "coverage",
-        "importlib", "pkgutil", "runpy", "hypothesis", "mock", "getpass", "pwd", "resource", "subprocess", "multiprocessing",
+        "importlib", "pkgutil", "runpy", "hypothesis", "mock", "getpass", "pwd", "resource", "subprocess",
+        "multiprocessing",
     }
 )  # fmt: skip
 """Modules whose very import tells about the process and not about the data."""
 FREE = frozenset(
     {
         "os.path.join", "os.path.basename", "os.path.dirname", "os.path.splitext", "os.path.normpath", "os.path.sep",
-        "os.path.split", "os.path.isabs", "os.path.relpath", "os.path.commonpath", "os.path.normcase", "os.path.commonprefix",
-        "os.sep", "os.linesep", "os.pathsep", "os.altsep", "os.extsep", "os.path", "os.PathLike", "os.fspath", "os.fsdecode",
+        "os.path.split", "os.path.isabs", "os.path.relpath", "os.path.commonpath", "os.path.normcase",
+        "os.path.commonprefix",
+        "os.sep", "os.linesep", "os.pathsep", "os.altsep", "os.extsep", "os.path", "os.PathLike", "os.fspath",
+        "os.fsdecode",
         "os.fsencode", "os.name", "os.path.altsep", "os.curdir", "os.pardir", "os.error",
-        "sys.maxsize", "sys.byteorder", "sys.version_info", "sys.float_info", "sys.maxunicode", "sys.intern", "sys.hash_info",
+        "sys.maxsize", "sys.byteorder", "sys.version_info", "sys.float_info", "sys.maxunicode", "sys.intern",
+        "sys.hash_info",
         "sys.getsizeof", "sys.int_info", "datetime.datetime", "datetime.timedelta", "datetime.date", "datetime.time",
-        "datetime.timezone", "datetime.tzinfo", "datetime.UTC", "datetime.timezone.utc", "threading.Lock", "threading.RLock",
+        "datetime.timezone", "datetime.tzinfo", "datetime.UTC", "datetime.timezone.utc", "threading.Lock",
+        "threading.RLock",
         "threading.local", "threading.Event", "threading.Thread", "threading.Condition", "threading.Semaphore",
-        "time.strptime", "time.strftime", "time.struct_time", "pathlib.Path", "pathlib.PurePath", "pathlib.PurePosixPath",
+        "time.strptime", "time.strftime", "time.struct_time", "pathlib.Path", "pathlib.PurePath",
+        "pathlib.PurePosixPath",
         "datetime.datetime.fromisoformat", "datetime.datetime.strptime", "datetime.date.fromisoformat",
-        "datetime.datetime.combine", "datetime.datetime.fromtimestamp", "datetime.date.fromordinal", "datetime.datetime.min",
+        "datetime.datetime.combine", "datetime.datetime.fromtimestamp", "datetime.date.fromordinal",
+        "datetime.datetime.min",
         "datetime.datetime.max", "datetime.time.min", "datetime.time.max",
     }
 )  # fmt: skip
@@ -38,15 +45,18 @@ WATCHED = frozenset(
 NAMES = frozenset(
     {
         "__file__", "__name__", "__spec__", "__loader__", "__package__", "__builtins__", "__debug__", "__cached__",
-        "globals", "locals", "vars", "eval", "exec", "compile", "__import__", "open", "input", "breakpoint", "id", "dir",
+        "globals", "locals", "vars", "eval", "exec", "compile", "__import__", "open", "input", "breakpoint", "id",
+        "dir",
         "memoryview", "help",
     }
 )  # fmt: skip
 ATTRIBUTES = frozenset(
     {
-        "f_back", "f_code", "f_locals", "f_globals", "f_lineno", "f_builtins", "tb_frame", "tb_next", "tb_lineno", "gi_frame",
+        "f_back", "f_code", "f_locals", "f_globals", "f_lineno", "f_builtins", "tb_frame", "tb_next", "tb_lineno",
+        "gi_frame",
         "cr_frame", "ag_frame", "__code__", "co_filename", "co_name", "co_firstlineno", "__globals__", "__subclasses__",
-        "__closure__", "__traceback__", "__builtins__", "__loader__", "__spec__", "__file__", "exists", "is_file", "is_dir",
+        "__closure__", "__traceback__", "__builtins__", "__loader__", "__spec__", "__file__", "exists", "is_file",
+        "is_dir",
         "read_text", "read_bytes", "iterdir", "cwd", "getcwd", "environ", "getenv", "argv", "_getframe", "st_mtime",
         "utcnow", "now", "today", "perf_counter", "monotonic", "process_time", "time_ns", "current_thread",
         "gettrace", "getprofile", "exc_info", "settrace", "setprofile", "gethostname", "getpid", "getppid", "getlogin",
@@ -57,7 +67,8 @@ ATTRIBUTES = frozenset(
 """Attribute names that lead to the process, the frames, the clock or the files, whatever they are taken from."""
 SPECIAL = frozenset(
     {
-        "__class__", "__bases__", "__dict__", "__code__", "__defaults__", "__kwdefaults__", "__globals__", "__eq__", "__ne__",
+        "__class__", "__bases__", "__dict__", "__code__", "__defaults__", "__kwdefaults__", "__globals__", "__eq__",
+        "__ne__",
         "__hash__", "__bool__", "__len__", "__contains__", "__getattr__", "__getattribute__", "__mro__", "__builtins__",
     }
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Masks: changes that make a test pass without mending anything. A change that breaks one of these rules never confirms.
+"""Masks: changes that make a test pass without mending anything. One that breaks a rule of these never confirms.
 
 Pure, on the syntax trees of old and new source, the text of the test and what the failing run showed. Guards on data,
 a widened ``except`` or ``isinstance`` and a deleted statement are real fixes too: they are no masks.

@@ -17,7 +17,7 @@ _VARYING = (
     (re.compile(r"(?:/private)?/(?:tmp|var/folders|var/tmp|dev/shm)/[^\s'\"<>)\],;:]*"), "<temporary>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b"), "<time>"),
-    (re.compile(r"\b\d+(?:\.\d+)?(?:e-?\d+)? ?(?:ns|us|µs|ms|seconds?|secs?)\b"), "<duration>"),
+    (re.compile(r"\b\d+(?:\.\d+)?(?:e-?\d+)? ?(?:ns|us|µs|ms|s|seconds?|secs?)\b"), "<duration>"),
     (re.compile(r"\bid=\d{6,}\b"), "id=<address>"),
     (re.compile(r"\bpid[= ]\d+\b"), "pid <number>"),
 )

@@ -114,7 +114,8 @@ def _rewritten(found: _Found, data: bytes, line: int, name: str) -> Copy | None:
         if new is None:
             return None
         block[place] = new
-        return _usable(found.added(node, name, marked), data)
+        # What a comparison makes of a foreign value is its own affair; that it was reached, the negated copy shows.
+        return _usable(found.added(node, name, marked and name == NEGATED), data)
     return None
 
 

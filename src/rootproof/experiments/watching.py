@@ -1,4 +1,4 @@
-"""Traced runs: what a target and its neighbours execute, unchanged and under a change, through the engine's collector."""
+"""Traced runs: what a target and its neighbours execute, unchanged and changed, by the engine's collector."""
 
 from __future__ import annotations
 

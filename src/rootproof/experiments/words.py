@@ -14,7 +14,7 @@ BUILTIN_NAMES = frozenset(dir(builtins))
 
 
 def words(tree: ast.AST) -> Iterator[tuple[str, object]]:
-    """(kind, word): ``name`` for names, attributes and keywords alike, ``constant``, ``import``; docstrings left out."""
+    """(kind, word): ``name`` for names, attributes and keywords, ``constant``, ``import``; no docstrings."""
     skipped = {id(node) for node in docstrings(tree)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):

@@ -6,6 +6,7 @@ record of the runs, by the same pure functions.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,21 +17,18 @@ from rootproof.canonical import Json, digest
 from rootproof.contract import file_of
 from rootproof.errors import NotRunnable
 from rootproof.experiments.baseline import Baseline, measure
-from rootproof.experiments.change import Edit, Refused, decoded, diff_text, split_lines
+from rootproof.experiments.change import Edit, decoded, split_lines
 from rootproof.experiments.cold import Cold, Meter, Site, guard_files
 from rootproof.experiments.confirm import confirm
-from rootproof.experiments.controls import pairs_needed
-from rootproof.experiments.matter import Matter
+from rootproof.experiments.findings import fields_of
 from rootproof.experiments.record import Confirmation, to_data
-from rootproof.experiments.reduce import apply_all
-from rootproof.experiments.verdict import ANSWERS, Verdict, judge, lasting
+from rootproof.experiments.verdict import ANSWERS, Verdict, judge
 from rootproof.runners.interface import Runner
 from rootproof.sandbox.interface import Limits, Sandbox
 from rootproof.scope import Scope
 from rootproof.tools.interface import Declined, Field, Observation, Record, Request, Result, Spend, ToolSpec
 
 RECORD = "confirmation.json"
-MAX_DIFF = 6_000
 MAX_EDITS = 24
 
 SPEC = ToolSpec(
@@ -182,7 +180,7 @@ def _ended(text: str) -> str:
 def _fitting(edits: tuple[Edit, ...], files: Mapping[str, bytes]) -> Declined | None:
     for file in files:
         group = sorted((e for e in edits if e.file == file), key=lambda e: (e.first, e.last))
-        for one, other in zip(group, group[1:], strict=False):
+        for one, other in itertools.pairwise(group):
             if other.first <= one.last or (other.first, other.last) == (one.first, one.last):
                 return Declined(f"two edits of {file} overlap near line {other.first}", "make them one edit")
     return None
@@ -207,7 +205,7 @@ def _is_test(path: str) -> bool:
 
 def observation(record: Confirmation, sources: Mapping[str, bytes], verdict: Verdict, spent: Spend) -> Observation:
     """The tool's report: the fields that follow from the record, and the record itself beside its sources."""
-    fields = derived_fields(record, sources, verdict)
+    fields = fields_of(record, sources, verdict)
     return Observation(
         fields,
         _excerpt(fields),
@@ -216,73 +214,6 @@ def observation(record: Confirmation, sources: Mapping[str, bytes], verdict: Ver
         reads=dict(record.files),
         spent=spent,
     )
-
-
-def derived_fields(record: Confirmation, sources: Mapping[str, bytes], verdict: Verdict) -> dict[str, object]:
-    """Every result field, from the record alone: whoever has record and sources can make them again."""
-    matter = Matter(record, sources)
-    supported = verdict.answer == "supported"
-    known = bool(matter.new)
-    return {
-        "target": record.target,
-        "verdict": verdict.answer,
-        "grade": verdict.grade,
-        "rule": verdict.rule,
-        "reason": verdict.reason[:1000],
-        "kind": record.kind,
-        "subject": matter.subject,
-        "signature": record.signature[:800],
-        "change": [{"path": e.file, "start": e.first, "end": e.last, "text": e.new[:4000]} for e in matter.edits],
-        "diff": _diff(matter)[:MAX_DIFF],
-        "spans": [{"path": s.path, "first": s.first, "last": s.last, "function": s.function} for s in matter.spans],
-        "place": "; ".join(matter.functions)[:1000] if supported else "",
-        "width": matter.shape.width if known else "",
-        "executed": None if not record.covered else any(t.variant == "changed" for t in record.traces),
-        "pairs": _pairs(record),
-        "neighbours": _neighbours(record),
-        "controls": _controls(record),
-        "unmade": [f"{check}: {why}" for check, why in record.unmade],
-        "runs": len(record.runs),
-        "tries": 1,
-        "containment": record.level,
-    }
-
-
-def _diff(matter: Matter) -> str:
-    changed = apply_all(matter.edits, matter.sources) if matter.new else Refused("")
-    if isinstance(changed, Refused):
-        return ""
-    return "".join(diff_text(f, decoded(matter.sources[f]), decoded(data)) for f, data in changed.items())
-
-
-def _pairs(record: Confirmation) -> dict[str, int]:
-    runs = record.of("pair")
-    return {
-        "needed": pairs_needed(record.tries),
-        "failed_unchanged": sum(r.variant == "unchanged" and r.failed(record.target, record.signature) for r in runs),
-        "passed_changed": sum(r.variant == "changed" and r.passed(record.target) for r in runs),
-    }
-
-
-def _neighbours(record: Confirmation) -> dict[str, object]:
-    before, after = record.of("neighbours", "unchanged"), record.of("neighbours", "changed")
-    if not before or not after:
-        return {"chosen": len(record.neighbours)}
-    counted = [test for test in lasting(record) if before[0].passed(test)]
-    broken = [test for test in counted if not after[-1].passed(test)]
-    dropped = [f"{test}: {why}" for test, why in record.dropped]
-    return {"kept": len(counted) - len(broken), "broken": broken[:20], "dropped": dropped[:20]}
-
-
-def _controls(record: Confirmation) -> dict[str, str]:
-    found = {"inert": "", "assertion": "", "renamed": ""}
-    for name in found:
-        runs = record.of(name)
-        found[name] = ", ".join(o.status for o in runs[0].outcomes) if runs else "not run"
-    for number, place in enumerate(record.places):
-        runs = record.of("place", f"place:{number}")
-        found[f"place {place.function}"] = runs[0].session if runs else "not run"
-    return found
 
 
 def _excerpt(fields: Mapping[str, object]) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from rootproof import canonical
 from rootproof.contract import EvidenceItem
 from rootproof.evidence import Check, Contested, Seen
 from rootproof.experiments import verdict as judgements
+from rootproof.experiments.findings import fields_of
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.record import Span, from_data
 from rootproof.experiments.verdict import Verdict, judge
@@ -66,13 +68,9 @@ def confirmed(item: EvidenceItem, seen: Seen, state: State) -> str | Contested:
     told = seen.observed.fields
     if found.answer != "supported":
         return f"{found.rule}: {found.reason}"
-    if (told.get("verdict"), told.get("grade"), told.get("place")) != (found.answer, found.grade, _place(matter)):
+    if canonical.as_json(fields_of(matter.record, matter.sources, found)) != canonical.as_json(told):
         return "the observation says something else than follows from its record"
     return _rivalled(item, matter, found, state)
-
-
-def _place(matter: Matter) -> str:
-    return "; ".join(matter.functions)[:1000]
 
 
 def _rivalled(item: EvidenceItem, matter: Matter, found: Verdict, state: State) -> str | Contested:

@@ -13,13 +13,16 @@ from collections.abc import Mapping, Sequence
 Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def to_bytes(value: object) -> bytes:
     """The canonical bytes of a JSON value.
 
     Raises:
         ValueError: the value is not finite JSON.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return _ENCODER.encode(value).encode("ascii")
 
 
 def digest_bytes(data: bytes) -> str:

@@ -6,7 +6,7 @@ Assembly: it finds the targets, generates, saves and carries out one contract fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Question:
     tests: tuple[str, ...] = ()
     last_failed: bool = False
     runner: str = "auto"
-    numbers: Numbers = Numbers()
+    numbers: Numbers = field(default_factory=Numbers)
     grade: str = ""
     context: str = ""
     most_targets: int = 10

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from rootproof import canonical, pattern
 from rootproof.comments import blank_comments
@@ -31,6 +32,15 @@ class Seen:
     request: Mapping[str, object]
     observed: Observed
     attachments: Mapping[str, bytes]
+
+    @cached_property
+    def conditions(self) -> str:
+        """Digest of the request and its conditions: the same again must say the same."""
+        return canonical.digest({"request": self.observed.request, "conditions": self.observed.conditions})
+
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        return tuple(sorted(self.observed.reads))
 
 
 @dataclass(frozen=True)
@@ -199,13 +209,9 @@ def _about(item: EvidenceItem, seen: Seen) -> str:
     return str(seen.observed.fields.get(item.about, ""))[:200] if item.about else ""
 
 
-def _conditions(seen: Seen) -> str:
-    return canonical.digest({"request": seen.observed.request, "conditions": seen.observed.conditions})
-
-
 def _contradicted(item: EvidenceItem, state: State, seen: Seen, about: str) -> list[tuple[str, str]]:
     """Facts this item gave for the same request under the same conditions, which now does not give them."""
-    same = _conditions(seen)
+    same = seen.conditions
     checks = tuple(f"{kind}:{item.id}" for kind in ("evidence", "bind", "capture"))
     return [
         fact.key
@@ -221,8 +227,8 @@ def _fact(state: State, seen: Seen, check: str, name: str, value: Scalar) -> Fac
         event=state.seq,
         observation=seen.observed.digest,
         check=check,
-        request=_conditions(seen),
-        reads=tuple(sorted(seen.observed.reads)),
+        request=seen.conditions,
+        reads=seen.reads,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from rootproof import canonical
 from rootproof.canonical import Json
@@ -45,7 +44,7 @@ def record(started: Started, report: Observation, stale: Sequence[str], secrets:
         cut=report.cut,
         stale=tuple(sorted({*stale, *report.stale})),
         flags=flags,
-        usage=Usage(**asdict(report.spent)),
+        usage=Usage(**vars(report.spent)),
     )
     event = observed.model_copy(update={"digest": observation_digest(observed)})
     return Entry(event, {digests[name]: data for name, data in attachments.items()})

@@ -27,6 +27,7 @@ class Scope:
 
     def __init__(self, root: Path, terms: contract.Scope) -> None:
         self.root = root.resolve()
+        self._base = str(self.root)
         self.terms = terms
         self._surveyor = Surveyor(str(self.root), terms)
         self._stamps: dict[str, tuple[tuple[int, ...], str]] = {}
@@ -83,7 +84,7 @@ class Scope:
 
     def _digest(self, path: str) -> str:
         try:
-            status = os.lstat(self.root / path)
+            status = os.lstat(f"{self._base}/{path}")
         except OSError:
             return ""
         stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rootproof.event import (
@@ -61,6 +61,8 @@ class Seen:
     step: int
     event: int
     observed: Observed
+    shown: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """What the view has already made of it, by form: an observation never changes, and it is shown at many steps."""
 
 
 @dataclass(frozen=True)
@@ -118,25 +120,30 @@ def add(one: Usage, other: Usage) -> Usage:
     )
 
 
+def _after(state: State, **changed: Any) -> State:
+    """A copy with some fields changed: ``dataclasses.replace``, but quick, for every event needs it."""
+    after = object.__new__(State)
+    after.__dict__.update(state.__dict__, **changed)
+    return after
+
+
 def fold(state: State, event: Event, epoch: int = 0) -> State:
     """The state after one more event. Pure; the same events always give the same state."""
-    state = replace(state, seq=state.seq + 1)
     usage = getattr(event, "usage", None)
-    if usage is not None:
-        state = replace(state, spent=add(state.spent, usage))
-    return _FOLDS[type(event)](state, event, epoch)
+    spent = add(state.spent, usage) if usage is not None and any(vars(usage).values()) else state.spent
+    return _FOLDS[type(event)](_after(state, seq=state.seq + 1, spent=spent), event, epoch)
 
 
 def _began(state: State, event: Began, epoch: int) -> State:
-    return replace(state, began=event)
+    return _after(state, began=event)
 
 
 def _replied(state: State, event: Replied, epoch: int) -> State:
-    return replace(state, step=state.step + 1, pending=event, pending_epoch=epoch)
+    return _after(state, step=state.step + 1, pending=event, pending_epoch=epoch)
 
 
 def _parse_error(state: State, event: ParseError, epoch: int) -> State:
-    return replace(
+    return _after(
         state, pending=None, consecutive_parse_errors=state.consecutive_parse_errors + 1, refusal=event.message
     )
 
@@ -144,7 +151,7 @@ def _parse_error(state: State, event: ParseError, epoch: int) -> State:
 def _rejected(state: State, event: Rejected, epoch: int) -> State:
     invalid = state.consecutive_invalid_actions + (1 if event.invalid else 0)
     refusal = event.reason + (f" ({event.hint})" if event.hint else "")
-    return replace(
+    return _after(
         state,
         pending=None,
         retry=False,
@@ -156,7 +163,7 @@ def _rejected(state: State, event: Rejected, epoch: int) -> State:
 
 
 def _known(state: State, event: Known, epoch: int) -> State:
-    return replace(
+    return _after(
         state,
         pending=None,
         consecutive_parse_errors=0,
@@ -169,7 +176,7 @@ def _known(state: State, event: Known, epoch: int) -> State:
 
 
 def _started(state: State, event: Started, epoch: int) -> State:
-    return replace(
+    return _after(
         state,
         pending=event,
         pending_epoch=epoch,
@@ -182,13 +189,13 @@ def _started(state: State, event: Started, epoch: int) -> State:
 
 def _interrupted(state: State, event: Interrupted, epoch: int) -> State:
     if event.resumable:
-        return replace(state, status="interrupted", reason=event.reason)
-    return replace(state, retry=True)
+        return _after(state, status="interrupted", reason=event.reason)
+    return _after(state, retry=True)
 
 
 def _observed(state: State, event: Observed, epoch: int) -> State:
     tries = event.fields.get("tries") if isinstance(event.fields, dict) else 0
-    return replace(
+    return _after(
         state,
         pending=event,
         pending_epoch=epoch,
@@ -211,7 +218,7 @@ def _checked(state: State, event: Checked, epoch: int) -> State:
     repeated = observed.request in state.requests and not observed.stale
     seen = Seen(state.step, state.seq - 1, observed)
     idle = 0 if fresh else state.no_progress + (1 if repeated else 0)
-    return replace(
+    return _after(
         state,
         pending=None,
         facts=facts,
@@ -227,11 +234,11 @@ def _checked(state: State, event: Checked, epoch: int) -> State:
 
 
 def _invalid_observation(state: State, event: InvalidObservation, epoch: int) -> State:
-    return replace(state, pending=None, status="failed", reason=f"invalid observation of {event.tool}: {event.problem}")
+    return _after(state, pending=None, status="failed", reason=f"invalid observation of {event.tool}: {event.problem}")
 
 
 def _blocked(state: State, event: Blocked, epoch: int) -> State:
-    return replace(state, pending=None, consecutive_parse_errors=0, status="blocked", reason=event.reason)
+    return _after(state, pending=None, consecutive_parse_errors=0, status="blocked", reason=event.reason)
 
 
 def _final(state: State, event: FinalJudged, epoch: int) -> State:
@@ -240,7 +247,7 @@ def _final(state: State, event: FinalJudged, epoch: int) -> State:
         key: fact.model_copy(update={"standing": "stale"}) if gone and _rests_on(fact, gone) else fact
         for key, fact in state.facts.items()
     }
-    state = replace(
+    state = _after(
         state,
         pending=None,
         facts=facts,
@@ -251,9 +258,9 @@ def _final(state: State, event: FinalJudged, epoch: int) -> State:
         subject=event.subject,
     )
     if event.accepted:
-        return replace(state, status="success", reason="every criterion is met", refusal="")
+        return _after(state, status="success", reason="every criterion is met", refusal="")
     refusal = "final rejected; still missing: " + "; ".join(event.missing)
-    return replace(state, no_progress=state.no_progress + 1, refusal=refusal)
+    return _after(state, no_progress=state.no_progress + 1, refusal=refusal)
 
 
 def _rests_on(fact: Fact, paths: set[str]) -> bool:
@@ -261,11 +268,11 @@ def _rests_on(fact: Fact, paths: set[str]) -> bool:
 
 
 def _stopped(state: State, event: Stopped, epoch: int) -> State:
-    return replace(state, status=event.status, reason=event.reason)
+    return _after(state, status=event.status, reason=event.reason)
 
 
 def _resumed(state: State, event: Resumed, epoch: int) -> State:
-    return replace(state, status="running", reason="")
+    return _after(state, status="running", reason="")
 
 
 _FOLDS: Mapping[type, Callable[[State, Any, int], State]] = {

@@ -16,6 +16,7 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+_UNSAFE_BUT_NEWLINE = re.compile(_UNSAFE.pattern.replace("\x0a-", "\x0b-"))
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
@@ -55,17 +56,16 @@ def whole(text: str) -> str:
 
 def visible(text: str, *, keep_newlines: bool = True) -> str:
     """The text with every control, invisible or direction-changing character as a visible escape."""
+    if text.isascii() and text.isprintable():
+        return text
 
     def escape(match: re.Match[str]) -> str:
-        character = match.group()
-        if character == "\n" and keep_newlines:
-            return character
-        code = ord(character)
+        code = ord(match.group())
         if code < 0x100:
             return f"\\x{code:02x}"
         return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
-    return _UNSAFE.sub(escape, text)
+    return (_UNSAFE_BUT_NEWLINE if keep_newlines else _UNSAFE).sub(escape, text)
 
 
 def quoted(value: object, limit: int = MAX_RENDERED) -> str:

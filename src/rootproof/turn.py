@@ -6,7 +6,6 @@ Each function looks at the state and returns the one event that follows. None of
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
 
 from rootproof import canonical, completion, evidence, policy, protocol, text, view
 from rootproof.case import Case
@@ -95,7 +94,7 @@ def carry_out(case: Case, ledger: Ledger, state: State, started: Started) -> Ent
         return _lost(case, spec, started)
     result = case.tools[started.tool].run(_request(case, state, spec, started))
     if isinstance(result, Declined):
-        usage = Usage(**asdict(result.spent))
+        usage = Usage(**vars(result.spent))
         return Entry(Rejected(tool=started.tool, reason=result.reason, hint=result.hint, usage=usage))
     assert state.began is not None
     changed = case.scope.changed(state.began.scope)

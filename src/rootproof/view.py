@@ -18,11 +18,14 @@ from rootproof.state import Seen, State
 from rootproof.text import one_line, visible
 from rootproof.tools.interface import Field, ToolSpec
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 CEILING = 12_000
 """Most characters of a view, however long the run gets."""
 LAST = 4_500
 """Most characters of the last observation's text."""
 FACTS = 2_000
+EARLIER = 2_500
+"""Most characters of an earlier observation that is shown whole again."""
 EARLIER_LINES = 24
 
 RULES = (
@@ -108,7 +111,7 @@ def _field(field: Field, settings: Mapping[str, object]) -> str:
 
 def render(contract: Contract, frame: Frame, state: State) -> View:
     """The view of the message now asked for."""
-    moving: dict[str, object] = {
+    told: dict[str, object] = {
         "step": state.step + 1,
         "consecutive_parse_errors": state.consecutive_parse_errors,
         "consecutive_invalid_actions": state.consecutive_invalid_actions,
@@ -118,25 +121,34 @@ def render(contract: Contract, frame: Frame, state: State) -> View:
         "missing": [_cut(text, 300) for text in completion.missing_words(contract, state)][:12],
         "refused": one_line(state.refusal, 600) if state.refusal else None,
         "your_last_note": one_line(state.note, 300) if state.note else None,
-        "last": None,
-        "earlier": [],
     }
-    room = CEILING - len(frame.text) - len(_json(moving)) - 40
+    words = _json(told)
+    last = "null"
+    room = CEILING - len(frame.text) - len(words) - len(', "last": null, "earlier": []') - 40
     if state.last is not None:
-        moving["last"] = _last(state, min(LAST, max(room - 800, 200)))
-        room = CEILING - len(frame.text) - len(_json(moving)) - 40
-    moving["earlier"] = _earlier(state, room)
-    return View(_sealed(frame, moving), len(frame.text))
+        last = _last(state, min(LAST, max(room - 800, 200)))
+        room -= len(last) - len("null")
+    text = _joined(frame, words, last, f"[{', '.join(_earlier(state, room))}]")
+    return View(text if len(text) <= CEILING else _sealed(frame, told, last), len(frame.text))
 
 
-def _sealed(frame: Frame, moving: dict[str, object]) -> str:
-    """Join both parts; what would be over the ceiling goes, least useful first."""
-    text = f"{frame.text}, {_json(moving)[1:]}"
-    for key in ("earlier", "your_last_note", "last", "missing", "facts"):
+def _joined(frame: Frame, told: str, last: str, earlier: str) -> str:
+    """The whole view, from parts that are JSON already."""
+    return f'{frame.text}, {told[1:-1]}, "last": {last}, "earlier": {earlier}}}'
+
+
+def _sealed(frame: Frame, told: dict[str, object], last: str) -> str:
+    """A view that would be over the ceiling: what is least useful goes first, and says so."""
+    gone = "left out: no room"
+    text = _joined(frame, _json(told), last, _json(gone))
+    for key in ("your_last_note", "last", "missing", "facts"):
         if len(text) <= CEILING:
             break
-        moving[key] = "left out: no room"
-        text = f"{frame.text}, {_json(moving)[1:]}"
+        if key == "last":
+            last = _json(gone)
+        else:
+            told[key] = gone
+        text = _joined(frame, _json(told), last, _json(gone))
     return text
 
 
@@ -155,7 +167,7 @@ def _left(contract: Contract, state: State) -> dict[str, float]:
 
 def _facts(frame: Frame, state: State) -> dict[str, object]:
     """A flat object: name → value; several subjects of one name, and what was seen, as lists."""
-    flat: dict[str, object] = {name: [] for name in sorted(frame.append)}
+    flat: dict[str, list[object]] = {name: [] for name in sorted(frame.append)}
     size = 0
     for fact in state.facts.values():
         value = _cut(visible(fact.value), 200) if isinstance(fact.value, str) else fact.value
@@ -163,43 +175,55 @@ def _facts(frame: Frame, state: State) -> dict[str, object]:
             value = f"({fact.standing})"
         size += len(fact.name) + len(str(value)) + 8
         if size > FACTS:
-            flat["..."] = "more facts than fit here"
             break
-        earlier = flat.get(fact.name)
-        if isinstance(earlier, list):
-            if value not in earlier:
-                earlier.append(value)
-        elif fact.name in flat and earlier != value:
-            flat[fact.name] = [earlier, value]
-        else:
-            flat[fact.name] = value
-    return flat
+        flat.setdefault(fact.name, []).append(value)
+    told: dict[str, object] = {
+        name: list(dict.fromkeys(values)) if name in frame.append else _one_or_all(values)
+        for name, values in flat.items()
+    }
+    return told if size <= FACTS else {**told, "...": "more facts than fit here"}
 
 
-def _last(state: State, room: int) -> dict[str, object]:
+def _one_or_all(values: list[object]) -> object:
+    distinct = list(dict.fromkeys(values))
+    return distinct[0] if len(distinct) == 1 else distinct
+
+
+def _last(state: State, room: int) -> str:
     assert state.last is not None
-    shown = _shown(state.last, room)
-    if state.last_known:
-        shown["known_since_step"] = state.last.step
-    return shown
+    return _shown(state.last, room, {"known_since_step": state.last.step} if state.last_known else {})
 
 
-def _shown(seen: Seen, room: int) -> dict[str, object]:
+def _whole(seen: Seen) -> str:
+    """An earlier observation as JSON, made once."""
+    if "whole" not in seen.shown:
+        seen.shown["whole"] = _shown(seen, EARLIER, {})
+    return seen.shown["whole"]
+
+
+def _line(seen: Seen) -> str:
+    """An earlier observation as one line of JSON, made once."""
+    if "line" not in seen.shown:
+        seen.shown["line"] = _json(f"step {seen.step}: {seen.observed.tool} {_brief(seen)}"[:110])
+    return seen.shown["line"]
+
+
+def _shown(seen: Seen, room: int, more: Mapping[str, object]) -> str:
     observed = seen.observed
     fields = (
         {name: _small(value, room // 3) for name, value in observed.fields.items()}
         if isinstance(observed.fields, dict)
         else {}
     )
-    shown: dict[str, object] = {"step": seen.step, "tool": observed.tool, "result": fields, "unverified": True}
+    shown: dict[str, object] = {"step": seen.step, "tool": observed.tool, "result": fields, "unverified": True, **more}
     if observed.flags:
         shown["flags"] = list(observed.flags)
     if observed.cut:
         shown["cut"] = observed.cut
     if observed.stale:
         shown["changed_since_the_run_began"] = list(observed.stale[:5])
-    shown["text"] = _fit(observed.excerpt, room - len(_json(shown)) - 12)
-    return shown
+    head = _json(shown)
+    return f'{head[:-1]}, "text": {_fit(observed.excerpt, room - len(head) - 12)}}}'
 
 
 def _small(value: object, room: int) -> object:
@@ -223,29 +247,28 @@ def _some(value: list[object] | dict[str, object], room: int) -> object:
     return shown
 
 
-def _earlier(state: State, room: int) -> list[object]:
-    """Earlier observations, newest first: whole while they fit, then one line each, then a count."""
+def _earlier(state: State, room: int) -> list[str]:
+    """Earlier observations, newest first: whole while they fit, then one line each, then a count. Each is JSON."""
     rest = [seen for seen in reversed(state.trail) if seen is not state.last]
-    shown: list[object] = []
+    shown: list[str] = []
     count = 0
     for count, seen in enumerate(rest):
-        whole = _shown(seen, 2_500)
-        size = len(_json(whole)) + 2
-        if size + 120 * min(len(rest) - count, EARLIER_LINES) > room or len(seen.observed.excerpt) > 2_500:
+        reserved = 120 * min(len(rest) - count, EARLIER_LINES)
+        if reserved > room or len(seen.observed.excerpt) > EARLIER or len(_whole(seen)) + 2 + reserved > room:
             break
-        shown.append(whole)
-        room -= size
+        shown.append(_whole(seen))
+        room -= len(_whole(seen)) + 2
     else:
         count = len(rest)
     for seen in rest[count : count + EARLIER_LINES]:
-        line = f"step {seen.step}: {seen.observed.tool} {_brief(seen)}"[:110]
-        if len(line) + 4 > room - 60:
+        line = _line(seen)
+        if len(line) + 2 > room - 60:
             break
         shown.append(line)
-        room -= len(line) + 4
+        room -= len(line) + 2
         count += 1
     if count < len(rest) and room > 60:
-        shown.append(f"... and {len(rest) - count} more; ask again to see one")
+        shown.append(_json(f"... and {len(rest) - count} more; ask again to see one"))
     return shown
 
 
@@ -258,14 +281,15 @@ def _brief(seen: Seen) -> str:
 
 
 def _fit(text: str, room: int) -> str:
-    """As much of a text as fits, encoded, into ``room`` characters; what is left out is counted."""
+    """As much of a text as fits, encoded, into ``room`` characters, as JSON; what is left out is counted."""
     shown = visible(text)
-    if len(_json(shown)) <= room:
-        return shown
+    encoded = _json(shown)
+    if len(encoded) <= room:
+        return encoded
     keep = max(room - 60, 0)
     while keep > 0 and len(_json(shown[:keep])) > room - 40:
         keep = keep * 9 // 10
-    return f"{shown[:keep]} [{len(shown) - keep} more characters not shown]"
+    return _json(f"{shown[:keep]} [{len(shown) - keep} more characters not shown]")
 
 
 def _cut(text: str, limit: int) -> str:
@@ -273,4 +297,4 @@ def _cut(text: str, limit: int) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return _ENCODER.encode(value)

@@ -15,11 +15,10 @@ _WALK = "one walk over a tree, kept in one place so that what it enters and what
 _RULES = "one page of rules in the order of the design, easier to check against it in one file"
 
 EXCEPTIONS: dict[tuple[str, str], tuple[int, str]] = {
-    ("assemble", "lines of a file"): (419, "the only file that names concrete classes: a registry, one entry a member"),
     ("experiments.baseline:_assertions_before", "nesting"): (4, _WALK),
     ("experiments.confirm", "lines of a file"): (322, _RULES),
-    ("experiments.fold", "lines of a file"): (317, _RULES),
-    ("experiments.mask_flow", "lines of a file"): (318, _RULES),
+    ("experiments.fold", "lines of a file"): (327, _RULES),
+    ("experiments.mask_flow", "lines of a file"): (319, _RULES),
     ("experiments.mutants:mutants_command", "parameters"): (6, "one command made of six things that have no noun"),
     ("experiments.readers:keys", "nesting"): (4, _WALK),
     ("experiments.reads:data_suspects", "nesting"): (4, _WALK),

@@ -45,7 +45,7 @@ RULES = [
 GROUND = ("scope", "survey", "contract_file", "sandbox", "ledger", "experiments")
 LOOP = ("case", "turn", "controller")
 FAMILIES = ("models", "tools", "runners", "investigations", "report")
-ASSEMBLY = ("assemble", "verify")
+ASSEMBLY = ("assemble", "workshop", "proposers", "diagnosis", "verify")
 APPS = ("apps", "__main__", "")
 
 INSIDE = ("sandbox.inside", "runners.inside", "experiments.target")

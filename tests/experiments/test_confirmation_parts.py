@@ -85,7 +85,10 @@ def test_which_files_no_change_may_touch(path: str, rule: str) -> None:
 
 HONEST = [
     ("def f(x):\n    return x[0]\n", "def f(x):\n    if not x:\n        return None\n    return x[0]\n"),
-    ("def f(x):\n    try:\n        return int(x)\n    except KeyError:\n        return g(x)\n", "def f(x):\n    try:\n        return int(x)\n    except (KeyError, ValueError):\n        return g(x)\n"),
+    (
+        "def f(x):\n    try:\n        return int(x)\n    except KeyError:\n        return g(x)\n",
+        "def f(x):\n    try:\n        return int(x)\n    except (KeyError, ValueError):\n        return g(x)\n",
+    ),
     ("def f(x):\n    return isinstance(x, int)\n", "def f(x):\n    return isinstance(x, (int, float))\n"),
     ("def f(x):\n    x.sort()\n    return x\n", "def f(x):\n    return x\n"),
     ("def f(self):\n    self.name = 1\n", "def f(self):\n    self.name = 1\n    self.size = 0\n"),
@@ -100,7 +103,9 @@ def test_a_real_fix_is_no_mask(old: str, new: str) -> None:
 
 def test_words_that_are_not_new() -> None:
     old = ast.parse('def f(a):\n    return "to {b} " + str(a)\n')
-    assert new_words(old, ast.parse('def f(a, c=None):\n    d = c or a\n    return f"to {d} " + str(len(d))\n'), ()) == ()
+    assert (
+        new_words(old, ast.parse('def f(a, c=None):\n    d = c or a\n    return f"to {d} " + str(len(d))\n'), ()) == ()
+    )
     assert new_words(old, ast.parse("def f(a):\n    return a.other(7)\n"), ()) == ("name other", "constant 7")
     assert new_words(old, ast.parse("import re\ndef f(a):\n    return a\n"), ()) == ("import .re", "name re")
 
@@ -183,12 +188,28 @@ def test_signatures_leave_out_what_varies_by_itself() -> None:
 
 
 def test_a_record_reads_back_as_it_was() -> None:
-    run = Run(1, "pair", "changed", 3, ("t",), (), (("a.py", "x"),), "g", "failed", (Outcome("t", "failed", (("call", "failed"),)),))
-    record = Confirmation("t", "tree", (Edit("a.py", 1, 1, "a\n", "b\n"),), runs=(run,), operands=(("value", 3), ("repr", "[1]")))
+    run = Run(
+        1,
+        "pair",
+        "changed",
+        3,
+        ("t",),
+        (),
+        (("a.py", "x"),),
+        "g",
+        "failed",
+        (Outcome("t", "failed", (("call", "failed"),)),),
+    )
+    record = Confirmation(
+        "t", "tree", (Edit("a.py", 1, 1, "a\n", "b\n"),), runs=(run,), operands=(("value", 3), ("repr", "[1]"))
+    )
     assert from_data(to_data(record)) == record
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"form": "rootproof/confirmation/1"}', b'{"form": "rootproof/confirmation/1", "target": 3}'])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"[]", b"{}", b'{"form": "rootproof/confirmation/1"}', b'{"form": "rootproof/confirmation/1", "target": 3}'],
+)
 def test_what_is_no_record_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError):
         from_data(data)
@@ -213,4 +234,7 @@ def test_an_environment_is_a_cause_only_if_it_decides_every_pair() -> None:
     seen = Condition("t", "environment", "tree", variable=("TZ", "Asia/Tokyo"), runs=tuple(runs))
     assert judge_condition(seen).answer == "supported"
     runs[9] = _pair(9, 4, "without", "failed")
-    assert judge_condition(Condition("t", "environment", "tree", variable=("TZ", "Asia/Tokyo"), runs=tuple(runs))).answer == "refuted"
+    assert (
+        judge_condition(Condition("t", "environment", "tree", variable=("TZ", "Asia/Tokyo"), runs=tuple(runs))).answer
+        == "refuted"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from gate.cli import Cli
 from gate.reference import Store
+from gate.spoiled import Place
 
 MEMORY = Path("/dev/shm")
 
@@ -27,3 +29,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def cli(store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """The command line over the test's own store."""
     return Cli(store.path, capsys, monkeypatch)
+
+
+@pytest.fixture
+def place(tmp_path: Path, cli: Cli, store: Store) -> Place:
+    return Place(tmp_path, cli, store.path)
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A folder that every user can enter."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)

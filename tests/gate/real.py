@@ -28,7 +28,7 @@ def contained() -> bool:
     """Whether this machine can contain a test run."""
     loaded = assemble.load_contract(SOURCE / "contract.toml")
     try:
-        assemble.choose_sandbox(loaded.contract, SOURCE, assemble.Options())
+        assemble.choose_sandbox(loaded.contract.policy, SOURCE, assemble.Options())
     except ContainmentUnavailable:
         return False
     return True

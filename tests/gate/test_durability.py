@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Callable
@@ -14,20 +13,19 @@ from typing import Any
 import pytest
 
 from gate.cli import Cli
-from gate.reference import DOCUMENT, FINAL, LOGIN, Played, Store, policy, simulated, terms
+from gate.reference import DOCUMENT, FINAL, Store, policy, simulated, terms
 from gate.test_damage import change, rows
-from gate.test_killed import Diary, after, killed
+from gate.test_killed import after, killed
 from rootproof import assemble
-from rootproof.errors import LeaseLost, StoreBusy, StoreFull
-from rootproof.event import Event, Stopped
-from rootproof.ledger import chain, heartbeat, lease
-from rootproof.ledger.interface import Entry
+from rootproof.errors import StoreBusy, StoreFull
+from rootproof.event import Event
+from rootproof.ledger import chain
 from rootproof.ledger.sqlite import SqliteStore
 from rootproof.models.scripted import Scripted
 from rootproof.state import State
 
 
-def _cut(store: Store, seq: int) -> str:
+def cut(store: Store, seq: int) -> str:
     """A run whose process was killed after an event."""
     options = assemble.Options(store=store.path, model=Scripted(policy), tools=simulated(), listeners=(after(seq),))
     killed(lambda: assemble.run(store.load(DOCUMENT), options))
@@ -42,7 +40,7 @@ def _cut(store: Store, seq: int) -> str:
 
 def test_a_torn_write_ahead_log_costs_at_most_what_was_not_committed(store: Store) -> None:
     """Whatever of the log's end is lost, what can be read is a whole prefix of the run, and the run goes on from it."""
-    run = _cut(store, 17)
+    run = cut(store, 17)
     whole = [one.hash for one in store.stored(run)]
     log = Path(f"{store.path}-wal")
     database, written = store.path.read_bytes(), log.read_bytes()
@@ -142,149 +140,11 @@ def _with(report: Any, excerpt: str) -> Any:
     return replace(report, excerpt=excerpt)
 
 
-# DU-03 (in test_killed) and the writers: one at a time.
-
-
-def test_two_processes_cannot_work_on_one_run(store: Store) -> None:
-    """The second one is told who has it, and runs nothing."""
-    seen: list[int] = []
-
-    def meddle(state: State, event: Event) -> None:
-        if event.type == "started" and not seen:
-            with pytest.raises(StoreBusy, match=f"is being worked on by .* pid {os.getpid()} "):
-                assemble.resume("last", store.options([FINAL], tools))
-            seen.append(state.seq)
-
-    tools = simulated()
-    outcome = assemble.run(store.load(DOCUMENT), store.options(policy, simulated(), meddle))
-    assert outcome.status == "success" and not any(tool.entered for tool in tools.values())
-    assert seen == [5]
-
-
-def test_many_processes_begin_in_one_new_store(store: Store) -> None:
-    """Whoever comes first makes the tables; nobody takes a half-made store for somebody else's."""
-    loaded = store.load(DOCUMENT)
-    children = []
-    for _ in range(6):
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                code = assemble.run(loaded, store.options([FINAL], simulated())).exit_status
-            finally:
-                os._exit(code)
-        children.append(child)
-    assert {os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children} == {1}, "all ended: parse errors"
-    opened = assemble.open_store(store.path, read_only=True)
-    assert len(opened.runs()) == 6 and {row.events for row in opened.runs()} == {1 + 2 + 2 * 2 + 1}
-    opened.close()
-
-
-def test_two_processes_that_resume_a_killed_run_one_of_them_gets_it(store: Store) -> None:
-    run = _cut(store, 9)
-    diary = Diary(store.folder / "diary")
-    children = []
-    for _ in range(2):
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                options = assemble.Options(store=store.path, model=Scripted(diary.say), tools=diary.tools())
-                code = {"success": 0}.get(assemble.resume(run, options).status, 1)
-            except StoreBusy:
-                code = 8
-            finally:
-                os._exit(code)
-        children.append(child)
-    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-    assert codes.count(0) >= 1 and set(codes) <= {0, 8}
-    assert sum("read_file" in line and LOGIN in line for line in diary.lines) == 1
-    assert len([one for one in store.stored(run) if one.event.type == "resumed"]) == 1
-
-
-def test_a_run_that_another_process_ended_in_the_meantime_is_not_begun_again(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between looking at a run and taking it, somebody else resumed it to its end."""
-    run = _cut(store, 9)
-    take, others = SqliteStore.take, []
-
-    def late(self: SqliteStore, name: str) -> Any:
-        if not others:
-            others.append("begun")
-            others.append(store.resume(run))
-        return take(self, name)
-
-    monkeypatch.setattr(SqliteStore, "take", late)
-    ended = store.resume(run)
-    assert ended.status == "success" and ended.stored == others[1].stored and not any(ended.entered.values())
-
-
-def test_a_writer_that_lost_the_lease_cannot_append(store: Store) -> None:
-    """Its lease ran out while it slept; it wakes up with an observation in hand, and the observation is refused."""
-    old: dict[str, Any] = {}
-    taken: list[Played] = []
-
-    def sleeper(state: State, event: Event) -> None:
-        if event.type == "started" and not taken:
-            old["seq"] = state.seq
-            with sqlite3.connect(store.path) as connection:
-                connection.execute("UPDATE runs SET until = 0")
-            connection.close()
-            taken.append(store.resume(assemble.open_store(store.path).find("last")))
-
-    tools = simulated()
-    with pytest.raises(LeaseLost, match=rf"event {5 + 1} was not stored") as raised:
-        assemble.run(store.load(DOCUMENT), store.options(policy, tools, sleeper))
-    assert raised.value.exit_status == 8 and old["seq"] == 5
-    (after_it,) = taken
-    assert after_it.status == "success" and store.stored(after_it.outcome.run) == after_it.stored
-
-
-def test_only_the_highest_epoch_writes(store: Store) -> None:
-    run = _cut(store, 5)
-    opened = assemble.open_store(store.path)
-    first = opened.take(run)
-    change(store, "UPDATE runs SET until = 0")
-    second = opened.take(run)
-    assert second.epoch == first.epoch + 1
-    entry = Entry(Stopped(status="cancelled", reason="x"))
-    with pytest.raises(LeaseLost):
-        first.append(first.replay(), entry)
-    assert not first.renew() and second.renew()
-    first.release()
-    with pytest.raises(StoreBusy):
-        opened.take(run)  # letting go of what one does not hold lets nothing go
-    second.append(second.replay(), entry)
-    with pytest.raises(LeaseLost):
-        second.append(State(), entry)  # a writer that does not know the end of the chain does not write
-    assert len(store.stored(run)) == 6
-    opened.close()
-
-
-def test_a_long_call_keeps_its_lease(store: Store) -> None:
-    run = _cut(store, 5)
-    opened = assemble.open_store(store.path)
-    ledger = opened.take(run)
-    change(store, "UPDATE runs SET until = 0")
-
-    def until() -> float:
-        (value,) = opened.connection.execute("SELECT until FROM runs").fetchone()
-        return float(value)
-
-    with heartbeat.heartbeat(ledger, every=0.01):
-        deadline = time.monotonic() + 20
-        while until() == 0 and time.monotonic() < deadline:
-            pass
-    assert until() > time.time() + lease.LEASE_SECONDS / 2
-    opened.close()
-
-
 # DU-07: an event of a version to come.
 
 
 def test_an_unknown_event_is_listed_and_the_run_not_resumed(store: Store, cli: Cli) -> None:
-    run = _cut(store, 5)
+    run = cut(store, 5)
     found, head = rows(store, run)
     body = b'{"type":"dreamed","of":"sheep"}'
     link = chain.link(head[1], 6, 1, found[-1].time, body)
@@ -356,7 +216,7 @@ def test_an_action_for_which_no_test_run_is_left_is_not_started(store: Store) ->
 def test_a_run_under_other_tools_or_rules_is_not_resumed_but_shown(
     store: Store, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = _cut(store, 9)
+    run = cut(store, 9)
     monkeypatch.setattr(assemble, "RULES", "2")
     said = cli("resume", run, "--model", "human", "--root", store.root)
     assert said.code in (2, 9) and "Traceback" not in said.err
@@ -366,7 +226,7 @@ def test_a_run_under_other_tools_or_rules_is_not_resumed_but_shown(
 
 
 def test_a_tree_that_changed_between_kill_and_resume_gives_no_success(store: Store) -> None:
-    run = _cut(store, 15)  # the login entry was read
+    run = cut(store, 15)  # the login entry was read
     place = store.root / "src/auth/login.ts"
     place.write_text(place.read_text().replace("return_to", "next_path"))
     ended = store.resume(run, lambda view: policy(view) if view["step"] < 7 else FINAL)

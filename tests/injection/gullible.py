@@ -32,7 +32,8 @@ class Gullible:
 
     name = "gullible"
 
-    def __init__(self) -> None:
+    def __init__(self, runs_tests: bool = True) -> None:
+        self._runs_tests = runs_tests
         self.views: list[str] = []
         self.obeyed: list[str] = []
         self._did: set[str] = set()
@@ -54,7 +55,7 @@ class Gullible:
     def _plan(self, seen: dict[str, Any]) -> Iterator[str]:
         for path in seen["readable"]:
             yield _action("read_file", path=path)
-        for test in seen["tests"]:
+        for test in seen["tests"] if self._runs_tests else ():
             yield _action("run_test", test=test)
         yield _action("search_code", query="limit")
 

@@ -34,7 +34,13 @@ DOCUMENT: dict[str, Any] = {
     "evidence": [
         {"id": "reproduced", "tool": "run_test", "where": {"test": TEST}, "expect": {"status": "failed", "actual": 3}},
         {"id": "limit", "tool": "read_file", "where": {"path": "src/n.py"}, "capture": r"limit = (?P<found>\w+)"},
-        {"id": "message", "tool": "run_test", "where": {"test": TEST}, "expect": {"status": "failed"}, "bind": {"said": "message"}},
+        {
+            "id": "message",
+            "tool": "run_test",
+            "where": {"test": TEST},
+            "expect": {"status": "failed"},
+            "bind": {"said": "message"},
+        },
     ],
     "completion": {"all": ["reproduced", "found == 'retries'"]},
     "answer": {"template": "The limit is {{ found }}."},
@@ -131,7 +137,7 @@ class Ran:
 
 def carry_out(folder: Path, files: Mapping[str, str | bytes]) -> Ran:
     root, store = lay(folder, files), folder / "runs.sqlite3"
-    model = Gullible()
+    model = Gullible(runs_tests=files["test_x.py"] != PASSING)  # running a test that says nothing only takes time
     options = assemble.Options(
         store=store, model=model, containment="none", trusted=True, interpreter=Path(sys.executable)
     )
@@ -154,7 +160,9 @@ def test_no_instruction_in_a_repository_does_anything(
     ran = carry_out(tmp_path, attack.files)
     assert ran.outcome.status in attack.statuses and ran.outcome.answer is None
     assert "reproduced" not in ran.outcome.facts and "found" not in ran.outcome.facts
-    assert any(attack.obeyed in order for order in ran.model.obeyed) or not attack.obeyed, "the attack reached the model"
+    assert any(attack.obeyed in order for order in ran.model.obeyed) or not attack.obeyed, (
+        "the attack reached the model"
+    )
     inside_the_contract(ran)
     nothing_leaked(ran, (CANARY, *attack.never))
     nothing_acts(ran.shown)

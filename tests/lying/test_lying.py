@@ -82,7 +82,9 @@ def investigated(shop: Small, once: Once, lie: Lie, script: Script, target: str,
         return script[step - 1] if step <= len(script) else {"type": "final"}
 
     loaded = load_document(document(shop, target), shop.root, "test")
-    options = Options(store=store, model=Scripted(propose), containment="none", trusted=True, tools={"try_change": once})
+    options = Options(
+        store=store, model=Scripted(propose), containment="none", trusted=True, tools={"try_change": once}
+    )
     return run(loaded, options)
 
 

@@ -29,7 +29,8 @@ CHEATS = [
     for place in range(len(kind.cheats))
 ]
 TWINS = [
-    pytest.param(kind, id=kind.rule, marks=[] if kind.rule == "constant_condition" else pytest.mark.suites) for kind in KINDS
+    pytest.param(kind, id=kind.rule, marks=[] if kind.rule == "constant_condition" else pytest.mark.suites)
+    for kind in KINDS
 ]
 
 

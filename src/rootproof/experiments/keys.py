@@ -1,5 +1,5 @@
-"""Producer and consumer that disagree about a string key: one side writes a key nobody reads, the other reads one nobody
-writes.
+"""Producer and consumer that disagree about a string key: one side writes a key that nobody reads, the other reads one
+that nobody writes.
 
 Keys are string constants used as subscripts or as the first argument of ``get``, ``pop``, ``setdefault``,
 ``getattr``, ``setattr`` and the like, in statements that the failing test runs. Each pair gives two changes, one for

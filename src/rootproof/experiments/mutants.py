@@ -113,7 +113,6 @@ def mutants_command(
         "jobs": limits.jobs,
         "seconds": limits.seconds,
         "cpu_seconds": limits.cpu_seconds,
-        "cold_cpu": 5.0,
         "stop_flips": limits.stop_flips,
         "stop_functions": limits.stop_functions,
         "target_seconds": limits.target_seconds,

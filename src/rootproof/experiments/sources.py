@@ -72,7 +72,7 @@ class Module:
     nodes: dict[str, FunctionNode] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     statement_nodes: dict[int, ast.stmt] = field(default_factory=dict)
-    """First line of a statement → its node (the last one where several share a line)."""
+    """First line of a statement → its node (the first one where several share a line)."""
     parents: dict[int, int] = field(default_factory=dict)
     """First line of a statement → first line of the compound statement or ``def`` around it."""
     by_line: dict[int, Statement] = field(default_factory=dict)
@@ -126,8 +126,8 @@ def _walk(module: Module, body: list[ast.stmt], owner: str, prefix: str, parent:
         line = node.lineno
         end = _tight(module, line, header_end(node))
         module.statements.append(Statement(module.file, line, end, type(node).__name__, owner))
-        module.statement_nodes[line] = node
-        module.parents[line] = parent
+        module.statement_nodes.setdefault(line, node)
+        module.parents.setdefault(line, parent)
         if isinstance(node, FunctionNode | ast.ClassDef):
             name = prefix + node.name
             is_function = not isinstance(node, ast.ClassDef)

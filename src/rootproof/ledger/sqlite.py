@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS runs (
   epoch INTEGER NOT NULL, owner TEXT NOT NULL, until REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
   run TEXT NOT NULL, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, time TEXT NOT NULL, body BLOB NOT NULL,
-  hash TEXT NOT NULL, PRIMARY KEY (run, seq)) WITHOUT ROWID;
+  hash TEXT NOT NULL, PRIMARY KEY (run, seq));
 CREATE TABLE IF NOT EXISTS blobs (digest TEXT PRIMARY KEY, data BLOB NOT NULL);
 """
 
@@ -251,7 +251,8 @@ class SqliteLedger:
                 raise LeaseLost(f"run {self.run} was taken over by another process; event {seq} was not stored")
             row = (self.run, seq, self.epoch, moment, body, link)
             connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
-            connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", list(attachments.items()))
+            if attachments:
+                connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", list(attachments.items()))
 
     def blob(self, digest: str) -> bytes:
         return self.store.blob(digest)
@@ -274,11 +275,7 @@ class SqliteLedger:
 
     def release(self) -> None:
         """Let the run go, so that another process need not wait for the lease to end."""
-        with contextlib.suppress(StoreError):
-            self._release()
-
-    def _release(self) -> None:
-        with translated(self.store.path):
+        with contextlib.suppress(StoreError), translated(self.store.path):
             self.store.connection.execute(
                 "UPDATE runs SET owner='', until=0 WHERE run=? AND epoch=?", (self.run, self.epoch)
             )

@@ -23,6 +23,8 @@ class Suggesting:
         self._inner = inner
         self.name = f"{inner.name}+suggestions"
         self.notice = getattr(inner, "notice", "")
+        self.prompt = getattr(inner, "prompt", "")
+        self.needs_token_limit = getattr(inner, "needs_token_limit", False)
 
     def propose(self, view: View) -> Reply:
         """Ask the other model with the longer view.
@@ -47,5 +49,7 @@ def suggested(view: View) -> View:
         if room < 0:
             break
         listed.append(entry)
+    if not listed:
+        return view
     added = json.dumps({KEY: listed}, ensure_ascii=False)
     return View(f"{view.text[:-1]}, {added[1:]}", view.fixed)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import ssl
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -77,7 +79,8 @@ def once(choice: Choice, call: Call, times: Times) -> Reply | Failure:
 
 async def _once(choice: Choice, call: Call, times: Times) -> Reply | Failure:
     timeout = httpx2.Timeout(times.silence, connect=times.connect)
-    async with httpx2.AsyncClient(timeout=timeout, event_hooks={"response": [_check]}) as client:
+    hooks = {"response": [_check]}
+    async with httpx2.AsyncClient(verify=_trust(), timeout=timeout, event_hooks=hooks) as client:
         model = build(choice, client)
         settings = ModelSettings(
             max_tokens=call.max_tokens, timeout=times.silence, request_timeout=times.total, max_retries=0
@@ -95,11 +98,17 @@ async def _once(choice: Choice, call: Call, times: Times) -> Reply | Failure:
     return answers.reply(response, len(call.prompt) + len(call.view.text))
 
 
+@cache
+def _trust() -> ssl.SSLContext:
+    """The certificates that are trusted: read once, which takes longer than a call itself."""
+    return httpx2.create_ssl_context()
+
+
 def try_build(choice: Choice) -> None:
     """Build the library's model and drop it again: raises as :func:`build` does."""
 
     async def tried() -> None:
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(verify=_trust()) as client:
             build(choice, client)
 
     asyncio.run(tried())

@@ -1,4 +1,4 @@
-"""``search_changes``: try many small changes of the suspects in a live process, and list those that turn the test green.
+"""``search_changes``: try many small changes of the suspects in a live process; list those that turn the test green.
 
 A flip found here says where to look. It confirms nothing: only ``try_change`` does, in cold processes.
 """

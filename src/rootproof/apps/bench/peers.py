@@ -47,7 +47,7 @@ def fauxpy_answer(prepared: Prepared, work: Path, interpreter: Path, seconds: fl
     """FauxPy's SBFL over the failing tests' files; its Ochiai scores. A failure of it is a miss, with its words."""
     case = prepared.case
     missing = Answer(case.id, "fauxpy", False)
-    environment = prepare(with_requirement(case, FAUXPY), work, interpreter)
+    environment = prepare(case, work, interpreter, FAUXPY)
     if isinstance(environment, SetupFailed):
         return replace(missing, why=environment.reason[-300:])
     began, before = time.monotonic(), _children_cpu()
@@ -70,11 +70,6 @@ def fauxpy_answer(prepared: Prepared, work: Path, interpreter: Path, seconds: fl
         seconds=time.monotonic() - began,
         why="" if places["statement"] else "no entity with a score above 0",
     )
-
-
-def with_requirement(case: Case, requirement: str) -> Case:
-    """The same case in an environment that has one package more, its dependencies resolved."""
-    return replace(case, requirements=(*case.requirements, requirement))
 
 
 def _run(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from rootproof.apps.bench.manifest import Case, Sdist
 
 SETUP_SECONDS = 600
+ADDED_OPTIONS = rb"""(?m)^addopts[ \t]*=[ \t]*(\[[^\]]*\]|\"{3}[^\"]*\"{3}|.*(\n[ \t]+\S.*)*)\n"""
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,14 @@ class SetupFailed:
     reason: str
 
 
-def prepare(case: Case, work: Path, interpreter: Path) -> Prepared | SetupFailed:
-    """Set one case up under ``work``, or find it there. Takes the network only for what is not cached."""
+def prepare(case: Case, work: Path, interpreter: Path, extra: str = "") -> Prepared | SetupFailed:
+    """Set one case up under ``work``, or find it there. Takes the network only for what is not cached.
+
+    ``extra`` is one more requirement, installed with whatever it needs itself.
+    """
     try:
         tree = _tree(case, work)
-        python = _environment(case, work, interpreter)
+        python = _environment(case, work, interpreter, extra)
     except (OSError, ValueError, subprocess.SubprocessError, tarfile.TarError, zipfile.BadZipFile) as error:
         return SetupFailed(case, f"{type(error).__name__}: {str(error)[-600:]}")
     # The src or lib layout, where a tree has one, is what a test must import.
@@ -74,8 +79,18 @@ def _tree(case: Case, work: Path) -> Path:
         old, new = _unpack(buggy, Path(scratch) / "buggy"), _unpack(fixed, Path(scratch) / "fixed")
         for source, target in case.overlay:
             _lay_over(new / source, old / target)
+        drop_added_options(old)
         old.rename(place)
     return place
+
+
+def drop_added_options(tree: Path) -> None:
+    """Cases are run without the project's ``addopts``, which ask for plugins that the pinned environment lacks."""
+    for name in ("pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"):
+        file = tree / name
+        if file.is_file():
+            text = file.read_bytes()
+            file.write_bytes(re.sub(ADDED_OPTIONS, b"", text))
 
 
 def _lay_over(source: Path, target: Path) -> None:
@@ -129,8 +144,8 @@ def _harmless(member: tarfile.TarInfo) -> bool:
     return (member.isfile() or member.isdir()) and not path.is_absolute() and ".." not in path.parts
 
 
-def _environment(case: Case, work: Path, interpreter: Path) -> Path:
-    key = json.dumps([str(interpreter), sorted(case.requirements)]).encode()
+def _environment(case: Case, work: Path, interpreter: Path, extra: str) -> Path:
+    key = json.dumps([str(interpreter), sorted(case.requirements), *([extra] if extra else [])]).encode()
     place = work / "environments" / f"{case.package}-{hashlib.sha256(key).hexdigest()[:12]}"
     python = place / "bin" / "python"
     if (place / "whole").is_file():
@@ -140,10 +155,13 @@ def _environment(case: Case, work: Path, interpreter: Path) -> Path:
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
     if uv:
         _run([uv, "venv", "-q", "--python", str(interpreter), str(place)])
-        _run([uv, "pip", "install", "-q", "--no-deps", "--python", str(python), *case.requirements])
+        install = [uv, "pip", "install", "-q", "--python", str(python)]
     else:
         _run([str(interpreter), "-m", "venv", str(place)])
-        _run([str(python), "-m", "pip", "install", "-q", "--no-deps", *case.requirements])
+        install = [str(python), "-m", "pip", "install", "-q"]
+    _run([*install, "--no-deps", *case.requirements])
+    if extra:
+        _run([*install, extra])
     (place / "whole").write_text("")
     return python
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import typer
 
-from rootproof.apps.cli import bench, check, demo, diagnose, init, report, resume, run, runs, show, verify
+from rootproof.apps.cli import bench, check, demo, diagnose, doctor, init, report, resume, run, runs, show, verify
 
 app = typer.Typer(
     name="rootproof",
@@ -29,6 +29,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("run", run.run),
     ("check", check.check),
     ("init", init.init),
+    ("doctor", doctor.doctor),
     ("runs", runs.runs),
     ("show", show.show),
     ("report", report.report),

@@ -64,7 +64,8 @@ def placeholders(module: Module, statement: Statement, scope: Scope) -> Iterator
     known = {*scope.locals, "self", "cls"}
     for token in _tokens(text):
         found = re.findall(r"(?<!{){([A-Za-z_]\w*)[^{}]*}", token.string) if token.type == tokenize.STRING else []
-        if found and known.issuperset(found) and token.start[0] == token.end[0]:
+        prefix = token.string[: len(token.string) - len(token.string.lstrip("rRuUbBfF"))].lower()
+        if found and known.issuperset(found) and token.start[0] == token.end[0] and not {"f", "b"} & set(prefix):
             line = statement.first + token.start[0] - 1
             row = module.lines[line - 1]
             column = len(row[: token.start[1]].encode("utf-8", "surrogateescape"))

@@ -57,6 +57,7 @@ class Work:
         plugin.brief = True
 
     def run(self, plugin: Plugin) -> None:
+        self.collect_cpu = time.process_time()
         self.out.send({"collected_in": round(time.monotonic() - self.started, 3)})
         target = self.request["target"]
         if target not in plugin.items:
@@ -112,7 +113,7 @@ class Work:
         read, write = os.pipe()
         tests = [self.request["target"], *near]
         fresh = mutant["how"] != "swap" or self.live is None
-        cpu = 10 * cost + 0.5 + (self.request["cold_cpu"] * 3 if fresh else 0)
+        cpu = 10 * cost + 0.5 + (4 * self.collect_cpu if fresh else 0)
         if fresh:
             pid = fork(lambda: self._fresh(mutant, tests, write), cpu)
         else:

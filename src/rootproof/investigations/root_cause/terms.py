@@ -80,21 +80,22 @@ def terms(
             **({"trace_test": {"target": target}, "search_changes": {"target": target}} if python else {}),
             "try_change": {"target": target, "runner": runner},
         },
-        "evidence": [
-            {
-                "id": name,
-                "means": means,
-                "tool": "try_change",
-                "where": {"target": target},
-                "expect": expect,
-                "check": f"root_cause.{name}",
-                "about": "subject",
-                **({"bind": BOUND} if name == "confirmed" else {}),
-            }
-            for name, means in FACTS.items()
-        ],
+        "evidence": [_item(name, means, target, expect) for name, means in FACTS.items()],
         "completion": {"all": list(FACTS)},
         "answer": {"template": ANSWER},
+    }
+
+
+def _item(name: str, means: str, target: str, expect: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": name,
+        "means": means,
+        "tool": "try_change",
+        "where": {"target": target},
+        "expect": expect,
+        "check": f"root_cause.{name}",
+        "about": "subject",
+        **({"bind": BOUND} if name == "confirmed" else {}),
     }
 
 

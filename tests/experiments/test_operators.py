@@ -1,0 +1,90 @@
+"""Operators: every edit applies to its source, differs from it and leaves a program; the listed kinds are there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import pytest
+
+from rootproof.experiments import plan as planned
+from rootproof.experiments.change import Change, Refused
+from rootproof.experiments.operators import Operators, rewrite, values
+from rootproof.experiments.sources import parse
+
+
+def edits(source: str, line: int) -> dict[str, list[str]]:
+    """Operator → changed lines, for the statement of one line."""
+    data = source.encode()
+    module = parse("m.py", data)
+    assert module is not None
+    found: dict[str, list[str]] = {}
+    for edit in Operators(module).edits(module.by_line[line]):
+        changed = Change((edit,)).apply({"m.py": data})
+        assert not isinstance(changed, Refused), changed
+        ast.parse(changed["m.py"])
+        assert edit.new != edit.old
+        found.setdefault(edit.operator, []).append(edit.new.strip())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("operator", "before", "after"),
+    [
+        ("comparison", "if a < b: pass", "if a <= b: pass"),
+        ("comparison", "if a is not b: pass", "if a is b: pass"),
+        ("boolean", "if a and b: pass", "if (a or b): pass"),
+        ("drop_clause", "if a and b: pass", "if b: pass"),
+        ("drop_not", "if not a: pass", "if a: pass"),
+        ("negate", "if a: pass", "if not (a): pass"),
+        ("none_test", "if not a: pass", "if a is None: pass"),
+        ("truth_test", "if a is not None: pass", "if a: pass"),
+        ("or_default", "c = a or b", "c = (a if a is not None else b)"),
+        ("number", "c = a[1:]", "c = a[2:]"),
+        ("boolean_constant", "c = True", "c = False"),
+        ("arithmetic", "c = a / b", "c = a // b"),
+        ("drop_operand", "c = a + b", "c = a"),
+        ("swap_arguments", "c = max(a, b)", "c = max(b, a)"),
+        ("unwrap_call", "c = list(a)", "c = a"),
+        ("receiver", "c = a.strip()", "c = a"),
+        ("sibling", "c = a.lstrip()", "c = a.strip()"),
+        ("drop_argument", "c = f(a, key=b)", "c = f(a)"),
+        ("index", "c = a[b]", "c = a[b - 1]"),
+        ("get", "c = a[b]", "c = a.get(b)"),
+        ("swap_choice", "c = a if b else 0", "c = (0 if b else a)"),
+        ("augmented", "a += b", "a -= b"),
+        ("delete", "a.clear()", "pass"),
+        ("guard", "c = a.x", "if a is None:\n        return\n    c = a.x"),
+        ("widen_isinstance", "if isinstance(a, Lion): pass", "if isinstance(a, (Lion, Tiger)): pass"),
+        ("type_test", "if type(a) is Lion: pass", "if isinstance(a, Lion): pass"),
+        ("wrap", "c = a", "c = list(a)"),
+        ("normalise", "c = a", "c = a.casefold()"),
+        ("f_prefix", "c = 'no {a} here'", "c = f'no {a} here'"),
+        ("pattern", r"c = re.match('a\\s+b', a)", r"c = re.match('a\\s*b', a)"),
+        ("near_attribute", "c = a.colour", "c = a.color"),
+        ("variable", "c = a.x + 1", "c = b.x + 1"),
+    ],
+)
+def test_operator(operator: str, before: str, after: str) -> None:
+    source = f"import re\n\ndef f(a, b):\n    {before}\n    return isinstance(c, Tiger), a.color\n"
+    assert after in edits(source, 4).get(operator, [])
+
+
+def test_widening_an_except() -> None:
+    found = edits("def f(a):\n    try:\n        a()\n    except KeyError:\n        return 1\n", 2)
+    assert any("except (KeyError, IndexError):" in text for text in found["widen_except"])
+
+
+def test_edits_are_deterministic_and_survive_non_ascii_columns() -> None:
+    source = "def f(a, ü):\n    return 'é' + (a if ü < 3 else ü)\n"
+    assert edits(source, 2) == edits(source, 2)
+    assert "return 'é' + (a if ü <= 3 else ü)" in edits(source, 2)["comparison"]
+
+
+@pytest.mark.parametrize("part", [planned, values, rewrite])
+def test_every_edit_of_real_files_leaves_a_program(part: object) -> None:
+    source = inspect.getsource(part)  # type: ignore[arg-type]
+    module = parse("m.py", source.encode())
+    assert module is not None
+    for statement in module.statements[::7]:
+        edits(source, statement.first)

@@ -55,7 +55,8 @@ def docstrings(tree: ast.AST) -> Iterator[ast.AST]:
 def new_words(old: ast.Module, new: ast.Module, paired: Iterable[ast.AST]) -> tuple[str, ...]:
     """Words of the new module that neither the old one nor a paired span has, as they would be shown.
 
-    Not new are builtins, the language's own special names, new locals and parameters, 0, ±1, True, False, None, empty values, and an f-prefix.
+    Not new are builtins, the language's own special names, new locals and parameters, 0, ±1, True, False, None,
+    empty values, and an f-prefix.
     """
     known = set(words(old))
     for span in paired:

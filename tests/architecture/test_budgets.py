@@ -24,13 +24,11 @@ EXCEPTIONS: dict[tuple[str, str], tuple[int, str]] = {
     ("experiments.reads:data_suspects", "nesting"): (4, _WALK),
     ("experiments.sources:blocks", "nesting"): (4, _WALK),
     ("experiments.verdict", "lines of a file"): (403, _RULES),
-    ("investigations.root_cause.terms:terms", "lines of a function"): (54, "one document, written down as it is read"),
     ("investigations.root_cause.terms:terms", "parameters"): (6, "a contract has these six choices and no more"),
     ("sandbox.copy:copy_tree", "nesting"): (4, _WALK),
     ("sandbox.identity:_readable_for_all", "nesting"): (4, _WALK),
     ("sandbox.survey:survey", "nesting"): (4, _WALK),
     ("sandbox.watch:FolderSize._size", "nesting"): (4, _WALK),
-    ("survey:Surveyor._walk", "nesting"): (4, _WALK),
 }
 """(place, budget) → (the most it may have, why). A place is a module or ``module:function``."""
 

@@ -29,7 +29,6 @@ EXCEPTIONS: dict[tuple[str, str], tuple[int, str]] = {
     ("sandbox.identity:_readable_for_all", "nesting"): (4, _WALK),
     ("sandbox.survey:survey", "nesting"): (4, _WALK),
     ("sandbox.watch:FolderSize._size", "nesting"): (4, _WALK),
-    ("survey:Surveyor._walk", "nesting"): (4, _WALK),
 }
 """(place, budget) → (the most it may have, why). A place is a module or ``module:function``."""
 

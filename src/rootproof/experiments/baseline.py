@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rootproof.contract import file_of
 from rootproof.experiments.cold import Cold, Site, Wanted
 from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import owner_at
@@ -29,6 +30,8 @@ class Baseline:
     signature: str = ""
     failure: Failure | None = None
     trace: Trace | None = None
+    passing: tuple[str, ...] = ()
+    """Tests of the target's file that passed in the run in file order: the neighbours where there is no trace."""
 
     @property
     def operands(self) -> tuple[tuple[str, Any], ...]:
@@ -60,7 +63,7 @@ def measure(cold: Cold, target: str, tree: str, *, covered: bool) -> Baseline:
 
     Nothing is traced where the failure does not reproduce.
     """
-    file = target.split("::", 1)[0].split("#", 1)[0]
+    file = file_of(target)
     runs = (
         cold.run(Wanted("reproduce", "alone", (target,), seed=0)),
         cold.run(Wanted("reproduce", "alone", (target,), seed=1)),
@@ -68,7 +71,15 @@ def measure(cold: Cold, target: str, tree: str, *, covered: bool) -> Baseline:
     )
     told = cold.failures.get((runs[0].number, target))
     outcome = runs[0].outcome(target)
-    base = Baseline(target, tree, runs, outcome.signature if outcome else "", told.failure if told else None)
+    beside = [(test, result) for (number, test), result in cold.failures.items() if number == runs[2].number]
+    base = Baseline(
+        target,
+        tree,
+        runs,
+        outcome.signature if outcome else "",
+        told.failure if told else None,
+        passing=tuple(test for test, result in beside if result.status == "passed" and test != target),
+    )
     if not covered or not base.fails:
         return base
     return replace(base, trace=traced(cold.site, cold.meter, target, cold.site.test_files))

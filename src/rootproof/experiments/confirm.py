@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rootproof.canonical import digest_bytes
-from rootproof.experiments import controls, test_copies, verdict
+from rootproof.contract import file_of
+from rootproof.experiments import controls, script_source, verdict
 from rootproof.experiments.baseline import Baseline, earlier_assertions
 from rootproof.experiments.change import Change, Edit, Refused
 from rootproof.experiments.cold import Cold, Site, Wanted
@@ -56,7 +57,7 @@ def _with(record: Confirmation, *runs: object) -> Confirmation:
 
 def begin(site: Site, base: Baseline, proposed: Sequence[Edit], tries: int) -> tuple[Confirmation, dict[str, bytes]]:
     """The record as it is before any run of its own, and the sources it is about."""
-    test_file = base.target.split("::", 1)[0].split("#", 1)[0]
+    test_file = file_of(base.target)
     covered = base.trace is not None
     wanted = dict.fromkeys([*(e.file for e in proposed), test_file, *_traced_files(base.trace)])
     sources: dict[str, bytes] = {}
@@ -169,7 +170,7 @@ def _touched(state: Confirming, record: Confirmation) -> tuple[Owner, ...]:
 
 def _chosen(state: Confirming, record: Confirmation) -> tuple[str, ...]:
     if state.spectrum is None:
-        return tuple(test for test in _plain_neighbours(state, record) if test != record.target)[:MOST]
+        return state.base.passing[:MOST]
     owners = _touched(state, record)
     found = list(neighbours(state.spectrum, places_to_watch(owners, state.sources)))
     fresh = [owner for owner in owners if owner.new and owner.is_function]
@@ -189,13 +190,6 @@ def _now(owner: Owner, sources: dict[str, bytes]) -> Owner | None:
     from rootproof.experiments.grade import owner_in
 
     return owner_in(owner, sources)
-
-
-def _plain_neighbours(state: Confirming, record: Confirmation) -> Sequence[str]:
-    """Without a trace: the passing tests of the target's file, from the reproduction in file order."""
-    run = next((r for r in record.of("reproduce", "file_order")), None)
-    told = [test for (number, test) in state.cold.failures if run is not None and number == run.number]
-    return [t for t in told if (r := state.cold.failures.get((run.number if run else 0, t))) and r.status == "passed"]
 
 
 def changed_neighbours(state: Confirming, record: Confirmation) -> Confirmation:
@@ -258,13 +252,27 @@ def inert(state: Confirming, record: Confirmation) -> Confirmation:
 
 def place(state: Confirming, record: Confirmation) -> Confirmation:
     """A like change elsewhere; where it flips the target, the neighbours of that place too."""
-    if state.base.trace is None:
-        return record
     matter = state.matter(record)
+    if state.base.trace is None:
+        return _place_without_trace(state, record)
     ran = {f: n for f, n in state.base.trace.lines.items() if not protected(f, state.site.test_files)}
     chosen = controls.places(record.change, ran, state.sources, matter.functions)
-    for number, (function, change) in enumerate(chosen):
-        near_it = _neighbours_of(state, function)
+    return _try_places(state, record, [(f, c, _neighbours_of(state, f)) for f, c in chosen])
+
+
+def _place_without_trace(state: Confirming, record: Confirmation) -> Confirmation:
+    """The other places are taken from the subject's own files; their neighbours are the change's."""
+    file, kept = record.reduced[0].file, verdict.lasting(record)
+    own = [n for e in record.reduced for n in range(e.first, e.last + 1) if e.file == file]
+    data = state.sources[file]
+    chosen = script_source.negations(file, data, own, record.change.digest, controls.MAX_PLACES)
+    return _try_places(state, record, [(f, c, kept) for f, c in chosen])
+
+
+def _try_places(
+    state: Confirming, record: Confirmation, chosen: Sequence[tuple[str, Change, tuple[str, ...]]]
+) -> Confirmation:
+    for number, (function, change, near_it) in enumerate(chosen):
         record = replace(record, places=(*record.places, Place(function, change.edits, near_it)))
         wanted = Wanted("place", f"place:{number}", (record.target,), seed=1)
         record = state.changed(record, wanted, change.edits)
@@ -297,7 +305,7 @@ def assertion(state: Confirming, record: Confirmation) -> Confirmation:
 
 def renamed(state: Confirming, record: Confirmation) -> Confirmation:
     matter = state.matter(record)
-    copy = test_copies.renamed(record.target, state.sources.get(matter.test_file, b""))
+    copy = verdict.renamed_copy(matter)
     if copy is None:
         return replace(record, unmade=(*record.unmade, ("renamed", "no copy of the test can be made in its file")))
     return state.changed(record, Wanted("renamed", "changed", (copy.test,), seed=1), (*record.reduced, copy.edit))

@@ -10,8 +10,9 @@ import ast
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from rootproof.experiments import mask_flow, mask_reach
+from rootproof.experiments import mask_flow, mask_reach, script_source
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.mask_values import Assertion, operand_values, planted
 
@@ -78,6 +79,7 @@ def broken(case: Case) -> tuple[Broken, ...]:
     paired = [tree for tree in spans if tree]
     for file, data in case.new.items():
         if not file.endswith(".py"):
+            found.extend(_by_tokens(case, file, operands))
             continue
         old, new = _parsed(case.old.get(file, b"")), _parsed(data)
         if old is None or new is None:
@@ -92,6 +94,16 @@ def broken(case: Case) -> tuple[Broken, ...]:
         )
         found.extend(Broken("planted_value", file, line, d) for line, d in planted(old, new, paired, operands))
     return tuple(sorted(found, key=lambda each: (RULES.index(each.rule), each.file, each.line)))
+
+
+def _by_tokens(case: Case, file: str, operands: dict[object, Any]) -> Iterator[Broken]:
+    """Rules for a language without a syntax tree here; one that is not known at all cannot be judged."""
+    if not script_source.is_script(file):
+        if not protected(file, case.tests):
+            yield Broken("unparseable", file, 1, "changes of this kind of file cannot be judged")
+        return
+    for rule, line, detail in script_source.broken(case.old.get(file, b""), case.new[file], case.paired, operands):
+        yield Broken(rule, file, line, detail)
 
 
 def _parsed(data: bytes) -> ast.Module | None:

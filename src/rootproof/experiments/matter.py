@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rootproof.canonical import digest, digest_bytes
+from rootproof.contract import file_of
 from rootproof.experiments.change import Change, Edit, Refused, decoded, split_lines
 from rootproof.experiments.grade import Shape, shape
 from rootproof.experiments.mask_values import Assertion, shown_values
@@ -15,6 +16,7 @@ from rootproof.experiments.masks import Broken, Case, broken, tree_of
 from rootproof.experiments.owners import Owner, new_lines, owner_at, owners
 from rootproof.experiments.record import Confirmation, Span
 from rootproof.experiments.reduce import apply_all, fits
+from rootproof.experiments.script_source import is_script
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Matter:
 
     @property
     def test_file(self) -> str:
-        return self.record.target.split("::", 1)[0]
+        return file_of(self.record.target)
 
     @cached_property
     def test_function(self) -> str:
@@ -104,6 +106,8 @@ class Matter:
         """Whether the failure is a failed comparison in the body of the test itself."""
         path, line = self.record.failing
         tree = tree_of(self.sources.get(self.test_file, b""))
+        if is_script(self.test_file):
+            return path == self.test_file
         if self.record.raised or path != self.test_file or tree is None:
             return False
         owner = owner_at(path, tree, line)

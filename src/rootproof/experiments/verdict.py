@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from rootproof.experiments import controls, test_copies
+from rootproof.experiments import controls, script_source, test_copies
 from rootproof.experiments.change import Refused
 from rootproof.experiments.executed import not_executed
 from rootproof.experiments.grade import change_exceptions, grade
@@ -296,7 +296,22 @@ def asserted(matter: Matter) -> Verdict | None:
 def wanted_copies(matter: Matter) -> tuple[test_copies.Copy, ...]:
     record = matter.record
     data = matter.sources.get(matter.test_file, b"")
+    if script_source.is_script(matter.test_file):
+        return _script_copies(matter, script_source.NEGATED)
     return test_copies.turned(record.target, data, record.failing[1], raised=not matter.at_assertion)
+
+
+def renamed_copy(matter: Matter) -> test_copies.Copy | None:
+    """The test under another name; None where no such copy can be made."""
+    if script_source.is_script(matter.test_file):
+        return next(iter(_script_copies(matter, script_source.RENAMED)), None)
+    return test_copies.renamed(matter.record.target, matter.sources.get(matter.test_file, b""))
+
+
+def _script_copies(matter: Matter, wanted: str) -> tuple[test_copies.Copy, ...]:
+    data, line = matter.sources.get(matter.test_file, b""), matter.record.failing[1]
+    made = script_source.copies(matter.record.target, data, line)
+    return tuple(test_copies.Copy(edit, test, False) for name, edit, test in made if name == wanted)
 
 
 def renamed(matter: Matter) -> Verdict | None:
@@ -305,7 +320,7 @@ def renamed(matter: Matter) -> Verdict | None:
     runs = record.of("renamed")
     if not runs:
         return None if _unmade(record, "renamed") else _stopped(matter, "renamed")
-    copy = test_copies.renamed(record.target, matter.sources.get(matter.test_file, b""))
+    copy = renamed_copy(matter)
     if copy is not None and runs[0].passed(copy.test):
         return None
     return _open("renamed_copy", "the test does not pass under another name")

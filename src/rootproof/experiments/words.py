@@ -55,7 +55,8 @@ def docstrings(tree: ast.AST) -> Iterator[ast.AST]:
 def new_words(old: ast.Module, new: ast.Module, paired: Iterable[ast.AST]) -> tuple[str, ...]:
     """Words of the new module that neither the old one nor a paired span has, as they would be shown.
 
-    Not new are builtins, new locals and parameters, 0, ±1, True, False, None, empty values, and an f-prefix.
+    Not new are builtins, the language's own special names, new locals and parameters, 0, ±1, True, False, None,
+    empty values, and an f-prefix.
     """
     known = set(words(old))
     for span in paired:
@@ -74,7 +75,8 @@ def new_words(old: ast.Module, new: ast.Module, paired: Iterable[ast.AST]) -> tu
 
 def _free(kind: str, word: object, local: frozenset[str]) -> bool:
     if kind == "name":
-        return word in BUILTIN_NAMES or word in local
+        special = isinstance(word, str) and word.startswith("__") and word.endswith("__")
+        return special or word in BUILTIN_NAMES or word in local
     if kind == "piece":
         return word == ""
     if kind == "constant" and isinstance(word, tuple):

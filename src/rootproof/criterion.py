@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 Value = str | int | float | bool | None
 Truth = bool | None
@@ -39,7 +40,7 @@ class Criterion:
     text: str
     tree: ast.expr
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The facts it speaks of, in order of appearance."""
         return tuple(dict.fromkeys(n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and n.id not in _WORDS))

@@ -51,6 +51,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def whole(text: str) -> str:
     """The text with every lone surrogate as a visible escape, so that it can be encoded, stored and read again."""
+    if text.isascii():
+        return text
     return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 

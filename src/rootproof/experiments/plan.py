@@ -8,7 +8,6 @@ sources alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 
 from rootproof.experiments.change import Change, Edit
 from rootproof.experiments.keys import key_edits
@@ -59,22 +58,15 @@ def _one_apart(failure: Failure) -> bool:
         return False
 
 
-def plan(
-    trace: Trace,
-    found: Spectrum,
-    ranking: Ranking,
-    sources: Sources,
-    most: int,
-    tried: AbstractSet[str] = frozenset(),
-) -> list[Mutant]:
-    """At most ``most`` single-edit changes, the most promising first; ``tried`` holds digests to leave out."""
+def plan(trace: Trace, found: Spectrum, ranking: Ranking, sources: Sources, most: int) -> list[Mutant]:
+    """At most ``most`` single-edit changes, the most promising first."""
     costs = costs_of(trace.failure)
     operators: dict[str, Operators] = {}
     near: dict[tuple[str, str], tuple[str, ...]] = {}
     rated: list[tuple[float, int, Mutant]] = []
     for place, suspect in enumerate(ranking.statements[:SUSPECTS]):
         for order, edit in enumerate(_edits(suspect, operators, sources, costs)):
-            if (place + 3) * (order + 6) > 18 + 6 * (most + len(tried)):
+            if (place + 3) * (order + 6) > 18 + 6 * most:
                 break
             if suspect.key not in near:
                 near[suspect.key] = neighbours_of(suspect, found)
@@ -84,8 +76,7 @@ def plan(
             mutant = Mutant(Change((edit,)), f"{suspect.file}::{suspect.function}", near[suspect.key], at_import)
             rated.append((weight, len(rated), mutant))
     rated.sort(key=lambda entry: entry[:2])
-    every = [*_key_mutants(trace, found, sources), *(mutant for _, _, mutant in rated)]
-    return [mutant for mutant in every if mutant.change.digest not in tried][:most]
+    return [*_key_mutants(trace, found, sources), *(mutant for _, _, mutant in rated)][:most]
 
 
 def _key_mutants(trace: Trace, found: Spectrum, sources: Sources) -> Iterator[Mutant]:

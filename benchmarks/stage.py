@@ -157,3 +157,23 @@ def measure(steps: int, ledger: str) -> Figures:
     first, last = moments[eighth] - moments[0], moments[-1] - moments[-1 - eighth]
     ratio = None if store_bytes is None else store_bytes / (steps * OBSERVATION)
     return Figures(1000 * (end - start) / steps, model.characters, last / first, ratio)
+
+
+def commit(times: int = 400) -> float:
+    """CPU milliseconds of one synchronous SQLite transaction that writes what an event writes, and nothing else."""
+    with tempfile.TemporaryDirectory(prefix="rootproof-bench-") as folder:
+        store = SqliteStore(Path(folder) / "runs.sqlite3")
+        run = store.connection.execute
+        run("INSERT INTO runs VALUES ('r', '', 0, '', 1, '', 0)")
+        body = text_of(1)[:700].encode()
+        start = time.process_time()
+        for number in range(times):
+            run("BEGIN IMMEDIATE")
+            run("UPDATE runs SET head_seq=? WHERE run='r'", (number,))
+            run(
+                "INSERT INTO events VALUES ('r', ?, 1, '2026-01-01T00:00:00.000+00:00', ?, ?)", (number, body, "0" * 64)
+            )
+            run("COMMIT")
+        taken = time.process_time() - start
+        store.close()
+    return 1000 * taken / times

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rootproof import completion
 from rootproof.contract import Contract
@@ -122,8 +123,7 @@ def render(contract: Contract, frame: Frame, state: State) -> View:
         "refused": one_line(state.refusal, 600) if state.refusal else None,
         "your_last_note": one_line(state.note, 300) if state.note else None,
     }
-    words = _json(told)
-    last = "null"
+    words, last = _json(told), "null"
     room = CEILING - len(frame.text) - len(words) - len(', "last": null, "earlier": []') - 40
     if state.last is not None:
         last = _last(state, min(LAST, max(room - 800, 200)))
@@ -170,23 +170,24 @@ def _facts(frame: Frame, state: State) -> dict[str, object]:
     flat: dict[str, list[object]] = {name: [] for name in sorted(frame.append)}
     size = 0
     for fact in state.facts.values():
-        value = _cut(visible(fact.value), 200) if isinstance(fact.value, str) else fact.value
+        value = _inert(fact.value) if isinstance(fact.value, str) else fact.value
         if fact.standing != "held":
             value = f"({fact.standing})"
         size += len(fact.name) + len(str(value)) + 8
         if size > FACTS:
             break
         flat.setdefault(fact.name, []).append(value)
-    told: dict[str, object] = {
-        name: list(dict.fromkeys(values)) if name in frame.append else _one_or_all(values)
-        for name, values in flat.items()
-    }
+    told: dict[str, object] = {}
+    for name, values in flat.items():
+        distinct = list(dict.fromkeys(values))
+        told[name] = distinct[0] if len(distinct) == 1 and name not in frame.append else distinct
     return told if size <= FACTS else {**told, "...": "more facts than fit here"}
 
 
-def _one_or_all(values: list[object]) -> object:
-    distinct = list(dict.fromkeys(values))
-    return distinct[0] if len(distinct) == 1 else distinct
+@lru_cache(maxsize=1024)
+def _inert(text: str) -> str:
+    """A fact's text as it is shown; kept, because the same facts are shown at every step."""
+    return _cut(visible(text), 200)
 
 
 def _last(state: State, room: int) -> str:

@@ -22,8 +22,6 @@ PROJECT = Path(__file__).parents[2] / "examples" / "login-redirect" / "python"
 TARGET = "tests/auth/test_login_redirect.py::test_returns_to_requested_page"
 OPTIONS = Options(interpreter=Path(sys.executable))
 
-pytestmark = pytest.mark.xdist_group("diagnosis")
-
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:

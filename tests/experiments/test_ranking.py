@@ -32,9 +32,9 @@ def test_ties_share_their_mean_rank_and_ranks_add_up(scores: dict[int, float]) -
 
 
 def test_a_flip_that_kept_more_neighbours_counts_more() -> None:
-    kept_many, _ = moved(0.5, "", Heard(tried=5, moved=2, clean=1, kept=20))
-    kept_one, _ = moved(0.5, "", Heard(tried=5, moved=2, clean=1, kept=1))
-    kept_none, _ = moved(0.5, "", Heard(tried=5, moved=2, clean=1, kept=0))
+    kept_many, _ = moved(0.5, "", Heard(tried=5, moved=2, clean=1, kept=20, hollow=False))
+    kept_one, _ = moved(0.5, "", Heard(tried=5, moved=2, clean=1, kept=1, hollow=False))
+    kept_none, _ = moved(0.5, "", Heard(tried=5, moved=2, clean=1, kept=0, hollow=False))
     broken, _ = moved(0.5, "", Heard(tried=5, moved=2, broken=1))
     deaf, why = moved(0.5, "", Heard(tried=9))
     assert kept_many > kept_one > kept_none > broken > 0.5 > deaf

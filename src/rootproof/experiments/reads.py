@@ -11,7 +11,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from rootproof.experiments.sources import Module, Sources, Statement
+from rootproof.experiments.sources import MODULE, Module, Sources, Statement
 from rootproof.experiments.spectrum import is_suspect, is_test_file
 from rootproof.experiments.trace import Trace
 
@@ -38,6 +38,10 @@ METHODS: Mapping[type[ast.AST], tuple[str, ...]] = {
     ast.Invert: ("__invert__",),
     ast.Subscript: ("__getitem__",),
 }
+DIRECT = 1.5
+"""What the failing statement of the test reads itself counts more than what the code reads on the way ..."""
+LATE = 2
+"""... and so does what the test's last lines before it read."""
 CALLED = {
     "len": "__len__",
     "hash": "__hash__",
@@ -112,20 +116,32 @@ def data_suspects(
         for name in names:
             namesakes = defined.get(name, ())
             for statement in namesakes:
-                value = score * weight / len(namesakes) ** 0.5
+                value = score * weight * _alive(statement, trace, sources) / len(namesakes) ** 0.5
                 if statement.key not in found or value > found[statement.key][1]:
                     found[statement.key] = (statement, value, f"{name} is read at {file}:{line}")
     return found
 
 
+def _alive(statement: Statement, trace: Trace, sources: Sources) -> float:
+    """A class attribute counts half where no code of its class ran in the target."""
+    module = sources.module(statement.file)
+    owner = module.functions[statement.function] if module else None
+    if owner is None or owner.name == MODULE:
+        return 1.0
+    ran = trace.lines.get(statement.file, frozenset())
+    return 0.5 if ran.isdisjoint(range(owner.first, owner.last + 1)) else 1.0
+
+
 def _test_readers(trace: Trace, scores: Mapping[tuple[str, int], float]) -> list[tuple[tuple[str, int], float, float]]:
-    """The test's own failing statement reads with full weight, its other statements with less."""
+    """The test's own failing statement reads with more weight, its other statements with less."""
     if not scores or trace.failure is None:
         return []
     best = max(scores.values())
     failing = {(file, line) for file, line, *_ in trace.failure.frames if is_test_file(file)}
     lines = {(file, line) for file, line in trace.story.lines if is_test_file(file)}
-    return [(key, best, 1.0 if key in failing else 0.5) for key in sorted(lines | failing)]
+    last = max((trace.story.lines.get(key, (0, 0, 0))[1] for key in lines), default=0)
+    late = sorted(lines, key=lambda key: trace.story.lines[key][1])[-LATE:] if last else []
+    return [(key, best, DIRECT if key in failing or key in late else 0.5) for key in sorted(lines | failing)]
 
 
 def missing_methods(trace: Trace, sources: Sources) -> list[tuple[Statement, str]]:

@@ -6,11 +6,13 @@ difference: here a flip is weighed by how many neighbours it kept, and code that
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rootproof.experiments.change import Change, Refused
 from rootproof.experiments.mutants import Mutant, Search
-from rootproof.experiments.sources import Sources, Statement
+from rootproof.experiments.sources import Sources, Statement, parse
 from rootproof.experiments.suspects import Ranking, fused
 
 CLEAN = 1.0
@@ -22,7 +24,7 @@ BROKEN = 0.15
 """For a flip that broke a neighbour."""
 MOVED = 0.03
 """For changes that make the test fail otherwise."""
-DEAF = 0.7
+DEAF = 0.9
 """A statement with at least ``ENOUGH`` changes, none of which the failing test noticed, keeps so much of its score."""
 ENOUGH = 6
 
@@ -37,6 +39,8 @@ class Heard:
     kept: int = 0
     broken: int = 0
     note: str = ""
+    hollow: bool = True
+    """Whether every clean flip merely made a function give one constant."""
 
 
 def heard(mutants: Sequence[Mutant], search: Search, sources: Sources) -> dict[tuple[str, int], Heard]:
@@ -53,8 +57,23 @@ def heard(mutants: Sequence[Mutant], search: Search, sources: Sources) -> dict[t
                 entry.clean += 1
                 entry.kept = max(entry.kept, verdict.kept)
                 entry.note = entry.note or mutant.change.note
+                entry.hollow = entry.hollow and gives_one_constant(mutant.change, sources)
             entry.broken += verdict.status == "passed" and not verdict.clean
     return found
+
+
+def gives_one_constant(change: Change, sources: Sources) -> bool:
+    """Whether all returns of an edited function are the same constant once the change is made."""
+    edit = change.edits[0]
+    changed = change.apply({file: sources.read(file) for file in change.files})
+    module = None if isinstance(changed, Refused) else parse(edit.file, changed[edit.file])
+    node = module.nodes.get(module.function_at(edit.first).name) if module else None
+    returned = [part.value for part in ast.walk(node) if isinstance(part, ast.Return)] if node else []
+    return (
+        bool(returned)
+        and len({ast.dump(v) if isinstance(v, ast.Constant) else id(v) for v in returned}) == 1
+        and (isinstance(returned[0], ast.Constant))
+    )
 
 
 def rerank(ranking: Ranking, mutants: Sequence[Mutant], search: Search, sources: Sources) -> Ranking:
@@ -74,6 +93,8 @@ def moved(score: float, reason: str, told: Heard | None) -> tuple[float, str]:
     """One statement's new score, and why."""
     if told is None:
         return score, reason
+    if told.clean and told.hollow:
+        return score + BROKEN, f"the test passes where the function always gives one constant; {reason}"
     if told.clean:
         gain = max(CLEAN * told.kept / (told.kept + 1), ALONE) + MORE * min(told.clean - 1, 3)
         return score + gain, f"{told.note}: the test passes then and {told.kept} neighbours still do; {reason}"

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import TypeVar
 
@@ -137,9 +138,18 @@ class Spectrum:
         return Counts(float(key in self.failing), 1.0, ep, sum(used))
 
     def neighbours_of(self, keys: frozenset[tuple[str, int]]) -> tuple[str, ...]:
-        """Ids of the passing tests that run any of these statements, the nearest to the target first."""
-        order = sorted(range(len(self.passing)), key=lambda i: (-self.nearness[i], i))
-        return tuple(self.passing[i][0] for i in order if not keys.isdisjoint(self.passing[i][1]))
+        """Ids of the passing tests that run any of these statements.
+
+        Tests that run different ones of them take turns, the nearest to the target first within each kind: forty
+        tests of one path say less than one test of each path.
+        """
+        kinds: dict[frozenset[tuple[str, int]], list[int]] = {}
+        for i in sorted(range(len(self.passing)), key=lambda i: (-self.nearness[i], i)):
+            ran = keys & self.passing[i][1]
+            if ran:
+                kinds.setdefault(ran, []).append(i)
+        turns = zip_longest(*kinds.values())
+        return tuple(self.passing[i][0] for turn in turns for i in turn if i is not None)
 
 
 def spectrum(trace: Trace, sources: Sources) -> Spectrum:

@@ -29,6 +29,9 @@ BRANCH = 1.01
 DATA = 0.6
 """Data counts less than the statement that reads it."""
 MISSING = 0.5
+SHALLOW = 0.05
+"""For a function the test calls itself; one n calls further in gets a share of 1 / n. A check that is missing
+altogether (nothing was raised) is missed where the input comes in, so it counts four times there."""
 NEARNESS_POWER = 2.0
 TRIVIAL = frozenset({"None", "True", "False", "''", "[]", "{}", "()", "0", "1", "-1", "2"})
 DECIDES = frozenset({"If", "While", "For", "ExceptHandler", "Match", "With"})
@@ -75,7 +78,7 @@ def rank(trace: Trace, found: Spectrum, sources: Sources) -> Ranking:
         reasons[key] = f"runs in the failing test and in {ran} of {total} passing ones"
     for key, bonus, reason in _bonuses(trace, found, sources):
         scores[key] += bonus
-        reasons[key] = f"{reason}; {reasons[key]}"
+        reasons[key] = f"{reason}; {reasons[key]}" if reason else reasons[key]
     _credit_conditions(found, sources, scores, reasons)
     places = dict(found.failing)
     _add_data(trace, sources, (places, scores, reasons))
@@ -112,6 +115,8 @@ def _bonuses(trace: Trace, found: Spectrum, sources: Sources) -> Iterator[tuple[
     frames = _source_frames(trace)
     producers = _producers(trace, sources)
     words, called = _test_words(trace, sources)
+    depths = _depths(trace, sources)
+    shallow = SHALLOW * (4 if trace.failure and "DID NOT RAISE" in trace.failure.message else 1)
     for key, statement in found.failing.items():
         depth = next(
             (d for d, (file, line) in enumerate(frames) if file == statement.file and line in statement.lines), None
@@ -126,6 +131,8 @@ def _bonuses(trace: Trace, found: Spectrum, sources: Sources) -> Iterator[tuple[
             yield key, WORDS * alike, "the test is named like it"
         if statement.function.rsplit(".", 1)[-1] in called:
             yield key, NAMED, "the test calls its function"
+        if depth := depths.get(owner):
+            yield key, shallow / depth, ""
 
 
 def _source_frames(trace: Trace) -> list[tuple[str, int]]:
@@ -145,6 +152,17 @@ def _producers(trace: Trace, sources: Sources) -> list[tuple[str, str]]:
             if function and text in sides:
                 first[file, function] = min(first.get((file, function), clock), clock)
     return sorted(first, key=lambda key: first[key])
+
+
+def _depths(trace: Trace, sources: Sources) -> dict[tuple[str, str], int]:
+    """Function → least number of the project's frames above it, the test's own included."""
+    found: dict[tuple[str, str], int] = {}
+    for (file, first, name), depth in trace.story.depths.items():
+        module = None if is_test_file(file) else sources.module(file)
+        function = module.code_name(first, name) if module else None
+        if function:
+            found[file, function] = min(found.get((file, function), depth), depth)
+    return found
 
 
 def split_words(name: str) -> frozenset[str]:

@@ -31,7 +31,7 @@ from rootproof.event import attachments_of
 from rootproof.ledger import chain
 from rootproof.ledger.interface import Entry, Stored
 from rootproof.ledger.lease import LEASE_SECONDS, alive, owner
-from rootproof.ledger.sqlite_errors import translated
+from rootproof.ledger.sqlite_errors import transaction, translated
 from rootproof.state import State, fold
 
 SCHEMA = 1
@@ -184,7 +184,7 @@ class SqliteStore:
         Raises:
             StoreBusy: a live process holds it.
         """
-        with translated(self.path), self._transaction():
+        with translated(self.path), transaction(self.connection):
             row = self.connection.execute("SELECT epoch, owner, until FROM runs WHERE run=?", (run,)).fetchone()
             if row is None:
                 raise RunUnknown(f"there is no run {run} in {self.path}")
@@ -194,17 +194,6 @@ class SqliteStore:
             values = (epoch + 1, owner(), time.time() + LEASE_SECONDS, run)
             self.connection.execute("UPDATE runs SET epoch=?, owner=?, until=? WHERE run=?", values)
         return SqliteLedger(self, run, epoch + 1)
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
-            raise
-        self.connection.execute("COMMIT")
 
 
 class SqliteLedger:
@@ -238,7 +227,7 @@ class SqliteLedger:
     def _write(self, seq: int, moment: str, body: bytes, link: str, attachments: Mapping[str, bytes]) -> None:
         connection = self.store.connection
         until = time.time() + LEASE_SECONDS
-        with translated(self.store.path), self.store._transaction():
+        with translated(self.store.path), transaction(connection):
             if self._fresh:
                 begun = (self.run, moment, seq, link, self.epoch, owner(), until)
                 moved = connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", begun)

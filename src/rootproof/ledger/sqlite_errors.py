@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 
 from rootproof.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
 
 
-@contextlib.contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turn the database's errors into ours."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _error(path, error) from error
-    except OSError as error:
-        raise StoreReadOnly(f"{path}: {error.strerror or error}") from error
+class translated:
+    """Turns the database's errors into ours. A class, for it is entered at every event and a generator costs more."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise _error(self.path, error) from error
+        if isinstance(error, OSError):
+            raise StoreReadOnly(f"{self.path}: {error.strerror or error}") from error
+
+
+class transaction:
+    """One write transaction: begun at once, committed at the end, rolled back where anything was raised."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def __enter__(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            self.connection.execute("COMMIT")
+        elif self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
 
 
 def _error(path: Path, error: sqlite3.Error) -> StoreError:

@@ -129,7 +129,7 @@ def render(contract: Contract, frame: Frame, state: State) -> View:
         last = _last(state, min(LAST, max(room - 800, 200)))
         room -= len(last) - len("null")
     text = _joined(frame, words, last, f"[{', '.join(_earlier(state, room))}]")
-    return View(text if len(text) <= CEILING else _sealed(frame, told, last), len(frame.text))
+    return View(_sealed(frame, told, last) if len(text) > CEILING else text, len(frame.text))
 
 
 def _joined(frame: Frame, told: str, last: str, earlier: str) -> str:
@@ -178,8 +178,7 @@ def _facts(frame: Frame, state: State) -> dict[str, object]:
             break
         flat.setdefault(fact.name, []).append(value)
     told: dict[str, object] = {}
-    for name, values in flat.items():
-        distinct = list(dict.fromkeys(values))
+    for name, distinct in ((name, list(dict.fromkeys(values))) for name, values in flat.items()):
         told[name] = distinct[0] if len(distinct) == 1 and name not in frame.append else distinct
     return told if size <= FACTS else {**told, "...": "more facts than fit here"}
 

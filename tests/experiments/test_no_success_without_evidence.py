@@ -34,7 +34,9 @@ def supported(record: Confirmation, honest: Honest) -> bool:
 def test_every_run_is_needed(honest: Honest) -> None:
     record, _ = honest
     needless = [
-        run.stage for run in record.runs if supported(replace(record, runs=tuple(r for r in record.runs if r is not run)), honest)
+        run.stage
+        for run in record.runs
+        if supported(replace(record, runs=tuple(r for r in record.runs if r is not run)), honest)
     ]
     # The target is run alone twice: a failure that shows under one hash seed only would be no failure of the code.
     assert needless in ([], ["reproduce", "reproduce"]), needless
@@ -44,7 +46,9 @@ def turned(run: Run, target: str) -> Run:
     """The same run with the other outcome of everything in it."""
     passed = tuple((phase, "passed") for phase in ("setup", "call", "teardown"))
     outcomes = tuple(
-        replace(o, status="failed", signature="x", phases=(("setup", "passed"), ("call", "failed"), ("teardown", "passed")))
+        replace(
+            o, status="failed", signature="x", phases=(("setup", "passed"), ("call", "failed"), ("teardown", "passed"))
+        )
         if o.status == "passed"
         else replace(o, status="passed", signature="", phase="", phases=passed)
         for o in run.outcomes

@@ -30,7 +30,7 @@ demo: $(CORE) ## Run the reference case from end to end
 	$(BIN)/rootproof demo
 
 test: $(STAMP) ## All tests that can run here, in at most 10 minutes
-	$(PYTEST) -q -n $(JOBS) --dist loadgroup
+	$(PYTEST) -q -n $(JOBS) --dist loadfile
 
 check: $(STAMP) ## What a change must pass: format, lint, strict types, spelling, tests, docs, budgets
 	$(BIN)/ruff format --check .

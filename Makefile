@@ -2,9 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.ready
-# The project alone with pytest: all that the demo needs, and quick to install.
 CORE   := $(VENV)/.core
+STAMP  := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 # Two workers: the tests start processes of their own, so more only makes them wait for each other.
 JOBS   ?= 2
@@ -15,7 +14,7 @@ JOBS   ?= 2
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Made again only when pyproject.toml changed, or the environment is gone.
+# Made again only when pyproject.toml changed, or the environment is gone. The demo needs the core and pytest alone.
 $(CORE): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . 'pytest>=8,<10'

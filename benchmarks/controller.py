@@ -3,7 +3,8 @@
 Runs of 8, 50 and 200 steps with observations of 2 KB and a scripted proposer, so that only the controller is measured:
 with the SQLite ledger, with a ledger in memory, and the bare fold of the same events; beside them, in the same session
 and each in an environment of its own, mini-swe-agent and langgraph with its SQLite saver. Every figure is the least of
-the repeats, each in a fresh process, for other programs only ever add to it; the ratio of the eighths is their median. ``--check`` exits 1 where a target is missed.
+the repeats, each in a fresh process, for other programs only ever add to it; the ratio of the eighths is their median.
+``--check`` exits 1 where a target is missed.
 """
 
 from __future__ import annotations

@@ -11,10 +11,11 @@ from rootproof.canonical import digest, digest_bytes
 from rootproof.experiments.baseline import Baseline, measure
 from rootproof.experiments.change import Edit, change_between
 from rootproof.experiments.cold import Cold, Meter, Site, guard_files
+from rootproof.experiments.conclusion import Verdict
 from rootproof.experiments.confirm import confirm
 from rootproof.experiments.record import Confirmation, from_data, to_data
 from rootproof.experiments.reduce import hunks
-from rootproof.experiments.verdict import Verdict, judge
+from rootproof.experiments.verdict import judge
 from rootproof.runners.pytest import Pytest
 from rootproof.sandbox.bare import Bare
 from rootproof.sandbox.interface import Limits, Sandbox

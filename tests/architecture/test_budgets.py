@@ -16,14 +16,11 @@ _RULES = "one page of rules in the order of the design, easier to check against 
 
 EXCEPTIONS: dict[tuple[str, str], tuple[int, str]] = {
     ("experiments.baseline:_assertions_before", "nesting"): (4, _WALK),
-    ("experiments.confirm", "lines of a file"): (330, _RULES),
     ("experiments.fold", "lines of a file"): (327, _RULES),
-    ("experiments.mask_flow", "lines of a file"): (319, _RULES),
     ("experiments.mutants:mutants_command", "parameters"): (6, "one command made of six things that have no noun"),
     ("experiments.readers:keys", "nesting"): (4, _WALK),
     ("experiments.reads:data_suspects", "nesting"): (4, _WALK),
     ("experiments.sources:blocks", "nesting"): (4, _WALK),
-    ("experiments.verdict", "lines of a file"): (418, _RULES),
     ("investigations.root_cause.terms:terms", "parameters"): (6, "a contract has these six choices and no more"),
     ("sandbox.copy:copy_tree", "nesting"): (4, _WALK),
     ("sandbox.identity:_readable_for_all", "nesting"): (4, _WALK),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rootproof.experiments import controls, test_copies
@@ -45,11 +45,13 @@ def test_a_value_that_depends_on_data_is_no_constant() -> None:
     assert key(4) not in constants(ast.parse("def f(n):\n    if n:\n        n = 3\n    return n + 1"))
 
 
+@settings(deadline=None)
 @given(st.recursive(st.integers() | st.text() | st.booleans() | st.none(), lambda inner: st.lists(inner, max_size=4)))
 def test_every_literal_folds_to_itself(value: object) -> None:
     assert key(value) in constants(ast.parse(f"x = {value!r}"))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_folding_never_raises(text: str) -> None:
     try:
@@ -172,6 +174,7 @@ def test_copies_of_a_test() -> None:
     assert test_copies.renamed("t.py::Other::test_a", TEST.encode()) is None
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=16, unique=True), st.data())
 def test_ddmin_leaves_what_is_needed(items: list[int], data: st.DataObject) -> None:
     needed = set(data.draw(st.lists(st.sampled_from(items), unique=True)))

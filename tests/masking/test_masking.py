@@ -16,7 +16,7 @@ import pytest
 from masking.cheats import KINDS, Kind, Replacements
 from masking.shop import FILES
 from rootproof.experiments.baseline import Baseline
-from rootproof.experiments.verdict import Verdict
+from rootproof.experiments.conclusion import Verdict
 from rootproof.sandbox.copy import throw_away
 from small_project import Small, small
 

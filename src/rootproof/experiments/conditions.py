@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rootproof.experiments.cold import Cold, Wanted
+from rootproof.experiments.conclusion import Verdict
 from rootproof.experiments.controls import pairs_needed
 from rootproof.experiments.record import Run
 from rootproof.experiments.reduce import ddmin
-from rootproof.experiments.verdict import Verdict
 
 FLAKY_RUNS = 12
 KINDS = ("order", "environment", "flaky")

@@ -71,8 +71,8 @@ class Engine:
         """
         study = self.study(test, limits.seconds)
         tried = self._tried.setdefault(test, set())
-        planned = plan(study.trace, study.spectrum, study.ranking, self.sources, most + len(tried))
-        mutants = [mutant for mutant in planned if mutant.change.digest not in tried][:most]
+        every = plan(study.trace, study.spectrum, study.ranking, self.sources, most + len(tried))
+        mutants = [mutant for mutant in every if mutant.change.digest not in tried][:most]
         with tempfile.TemporaryDirectory(prefix="rootproof-search-") as scratch:
             command = mutants_command(self.subject(test), study.trace, mutants, self.sources, Path(scratch), limits)
             completed = self.sandbox.run(command)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rootproof.experiments.change import Refused, decoded, diff_text
+from rootproof.experiments.conclusion import Verdict, lasting
 from rootproof.experiments.controls import pairs_needed
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.record import Confirmation
 from rootproof.experiments.reduce import apply_all
-from rootproof.experiments.verdict import Verdict, lasting
 
 MAX_DIFF = 6_000
 

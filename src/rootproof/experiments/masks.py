@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rootproof.experiments import mask_flow, mask_reach, script_source
+from rootproof.experiments import mask_flow, mask_reach, mask_results, script_source
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.mask_values import Assertion, operand_values, planted
 
@@ -31,8 +31,8 @@ _TREES: tuple[tuple[str, Callable[[ast.Module, ast.Module], Iterator[tuple[int, 
     ("empty_handler", mask_flow.empty_handlers),
     ("early_return", mask_flow.early_returns),
     ("constant_condition", mask_flow.constant_conditions),
-    ("constant_result", mask_flow.constant_returns),
-    ("emptied_function", mask_flow.emptied),
+    ("constant_result", mask_results.constant_returns),
+    ("emptied_function", mask_results.emptied),
 )
 
 

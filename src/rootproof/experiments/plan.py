@@ -58,13 +58,7 @@ def _one_apart(failure: Failure) -> bool:
         return False
 
 
-def plan(
-    trace: Trace,
-    found: Spectrum,
-    ranking: Ranking,
-    sources: Sources,
-    most: int,
-) -> list[Mutant]:
+def plan(trace: Trace, found: Spectrum, ranking: Ranking, sources: Sources, most: int) -> list[Mutant]:
     """At most ``most`` single-edit changes, the most promising first."""
     costs = costs_of(trace.failure)
     operators: dict[str, Operators] = {}

@@ -15,7 +15,7 @@ from rootproof.experiments.mutants import Mutant, Search
 from rootproof.experiments.sources import Sources, Statement, parse
 from rootproof.experiments.suspects import Ranking, fused
 
-CLEAN = 1.0
+CLEAN = 2.0
 """For a statement with a clean flip that kept many neighbours; half of it with one neighbour, ``ALONE`` with none."""
 ALONE = 0.2
 MORE = 0.1

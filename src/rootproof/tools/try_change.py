@@ -19,10 +19,11 @@ from rootproof.errors import NotRunnable
 from rootproof.experiments.baseline import Baseline, measure
 from rootproof.experiments.change import Edit, decoded, split_lines
 from rootproof.experiments.cold import Cold, Meter, Site, guard_files
+from rootproof.experiments.conclusion import ANSWERS, Verdict
 from rootproof.experiments.confirm import confirm
 from rootproof.experiments.findings import fields_of
 from rootproof.experiments.record import Confirmation, to_data
-from rootproof.experiments.verdict import ANSWERS, Verdict, judge
+from rootproof.experiments.verdict import judge
 from rootproof.runners.interface import Runner
 from rootproof.sandbox.interface import Limits, Sandbox
 from rootproof.scope import Scope

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from rootproof import canonical
 from rootproof.contract import EvidenceItem
 from rootproof.evidence import Check, Contested, Seen
-from rootproof.experiments import verdict as judgements
+from rootproof.experiments import judgements
+from rootproof.experiments.conclusion import Verdict
 from rootproof.experiments.findings import fields_of
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.record import Span, from_data
-from rootproof.experiments.verdict import Verdict, judge
+from rootproof.experiments.verdict import judge
 from rootproof.state import State
 
 RECORD = "confirmation.json"

@@ -1,0 +1,123 @@
+"""The judgements on the controls: does the test still check, and does only this place help? Pure."""
+
+from __future__ import annotations
+
+from rootproof.experiments import script_source, test_copies
+from rootproof.experiments.conclusion import Verdict, is_unmade, not_done, undecided
+from rootproof.experiments.mask_reach import new_comparisons
+from rootproof.experiments.matter import Matter
+
+
+def inert(matter: Matter) -> Verdict | None:
+    """An edit that alters bytes and nothing else must leave the failure as it is."""
+    record = matter.record
+    runs = record.of("inert")
+    if not runs:
+        return None if is_unmade(record, "inert") else not_done(matter, "inert")
+    if all(run.failed(record.target, record.signature) and run.files for run in runs):
+        return None
+    return undecided(
+        "inert_control", "an edit that changes nothing changes the outcome: the test reacts to any edit, or to a cache"
+    )
+
+
+def placed(matter: Matter) -> Verdict | None:
+    """A like change in another function must not help as cleanly."""
+    record = matter.record
+    own = set(matter.functions)
+    for number, place in enumerate(record.places):
+        runs = record.of("place", f"place:{number}")
+        if not runs:
+            return not_done(matter, "place")
+        if place.function in own or runs[0].files != matter.files_of(place.edits):
+            return undecided("place_control", f"the control at {place.function} is not what it should be")
+        if (
+            runs[0].passed(record.target)
+            and not _place_breaks(matter, number)
+            and not matter.masks(place.edits, known=True)
+        ):
+            return undecided("ambiguous", f"a change in {place.function} makes the target pass as cleanly")
+    return None
+
+
+def _place_breaks(matter: Matter, number: int) -> bool:
+    """Whether a neighbour of the other place fails there and not without it."""
+    record = matter.record
+    after = record.of("place_neighbours", f"place:{number}")
+    before = record.of("place_neighbours", f"unchanged:{number}")
+    tests = record.places[number].neighbours
+    return bool(after and before) and any(before[0].passed(t) and not after[0].passed(t) for t in tests)
+
+
+def asserted(matter: Matter) -> Verdict | None:
+    """With the change in place the failing assertion still decides: turned round, it fails."""
+    record = matter.record
+    runs = record.of("assertion")
+    if not runs:
+        return None if is_unmade(record, "assertion") else not_done(matter, "assertion")
+    copies = wanted_copies(matter)
+    if not copies:
+        return undecided("assertion_control", "no copy of the test could be derived")
+    for copy in copies:
+        outcome = next((o for o in (run.outcome(copy.test) for run in runs) if o is not None), None)
+        if outcome is None or outcome.status != "failed" or outcome.phase != "call":
+            seen = outcome.status if outcome else "without an outcome"
+            return undecided(
+                "assertion_control", f"with its assertion turned round the test is {seen}: it no longer checks anything"
+            )
+        if copy.marked and test_copies.MARK not in outcome.signature:
+            return undecided("assertion_control", f"the turned assertion was not reached: {outcome.signature[:120]}")
+    return None
+
+
+def wanted_copies(matter: Matter) -> tuple[test_copies.Copy, ...]:
+    record = matter.record
+    data = matter.sources.get(matter.test_file, b"")
+    if script_source.is_script(matter.test_file):
+        return _script_copies(matter, script_source.NEGATED)
+    return test_copies.turned(record.target, data, record.failing[1], raised=not matter.at_assertion)
+
+
+def renamed_copy(matter: Matter) -> test_copies.Copy | None:
+    """The test under another name; None where no such copy can be made."""
+    if script_source.is_script(matter.test_file):
+        return next(iter(_script_copies(matter, script_source.RENAMED)), None)
+    return test_copies.renamed(matter.record.target, matter.sources.get(matter.test_file, b""))
+
+
+def _script_copies(matter: Matter, wanted: str) -> tuple[test_copies.Copy, ...]:
+    data, line = matter.sources.get(matter.test_file, b""), matter.record.failing[1]
+    made = script_source.copies(matter.record.target, data, line)
+    return tuple(test_copies.Copy(edit, test, False) for name, edit, test in made if name == wanted)
+
+
+def renamed(matter: Matter) -> Verdict | None:
+    """The test passes under another name too: nothing looks at its name."""
+    record = matter.record
+    runs = record.of("renamed")
+    if not runs:
+        return None if is_unmade(record, "renamed") else not_done(matter, "renamed")
+    copy = renamed_copy(matter)
+    if copy is not None and runs[0].passed(copy.test):
+        return None
+    return undecided("renamed_copy", "the test does not pass under another name")
+
+
+def compared(matter: Matter) -> Verdict | None:
+    """A new comparison method must be seen giving both outcomes."""
+    for name in comparison_methods(matter):
+        trace = matter.record.trace("changed")
+        values = {v for key, given in (trace.returns if trace else ()) for v in given if key == name}
+        if not {"True", "False"} <= values:
+            return undecided("one_sided_comparison", f"{name} was not seen giving both outcomes")
+    return None
+
+
+def comparison_methods(matter: Matter) -> tuple[str, ...]:
+    """``file::Class.method`` of comparison methods that the change brings."""
+    found: list[str] = []
+    for path in matter.new:
+        before, after = matter.tree(path), matter.tree(path, new=True)
+        if before is not None and after is not None:
+            found.extend(f"{path}::{name}" for name, _, _ in new_comparisons(before, after))
+    return tuple(found)

@@ -1,0 +1,169 @@
+"""The stages of a confirmation up to the pairs: each makes its runs and writes down what was seen, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rootproof.experiments import control_judgements, controls, judgements
+from rootproof.experiments.baseline import Baseline, earlier_assertions
+from rootproof.experiments.change import Edit, Refused
+from rootproof.experiments.cold import Cold, Site, Wanted
+from rootproof.experiments.conclusion import lasting, unfinished
+from rootproof.experiments.grade import owner_in
+from rootproof.experiments.mask_paths import protected
+from rootproof.experiments.matter import Matter
+from rootproof.experiments.neighbours import MOST, Spectrum, neighbours, places_to_watch
+from rootproof.experiments.owners import Owner, rough_owners
+from rootproof.experiments.readers import Elsewhere, paired_span
+from rootproof.experiments.record import Confirmation, Run
+from rootproof.experiments.reduce import apply_all, fits
+from rootproof.experiments.reduction import reduced
+from rootproof.experiments.watching import as_record, traced
+
+
+@dataclass
+class Confirming:
+    """The means of one confirmation."""
+
+    site: Site
+    cold: Cold
+    base: Baseline
+    sources: dict[str, bytes]
+    """Every file the record names, read once at the beginning."""
+    spectrum: Spectrum | None = None
+
+    def changed(self, record: Confirmation, wanted: Wanted, edits: Sequence[Edit]) -> Confirmation:
+        """One run with edits in place, added to the record."""
+        files = apply_all(edits, self.sources)
+        assert not isinstance(files, Refused)
+        return with_runs(record, self.cold.run(wanted, files))
+
+    def matter(self, record: Confirmation) -> Matter:
+        return Matter(record, self.sources)
+
+
+def with_runs(record: Confirmation, *runs: Run) -> Confirmation:
+    """The record with more runs."""
+    return replace(record, runs=(*record.runs, *runs))
+
+
+def pair_up(state: Confirming, record: Confirmation) -> Confirmation:
+    """Find the other side of a relation among what the target executed."""
+    matter = state.matter(record)
+    if state.base.trace is None or not matter.new:
+        return record
+    ran = {f: lines for f, lines in state.base.trace.lines.items() if not protected(f, state.site.test_files)}
+    for path in matter.new:
+        old, new = matter.tree(path), matter.tree(path, new=True)
+        if old is None or new is None:
+            continue
+        own = frozenset(owner.key for owner in rough_owners(matter.edits, state.sources))
+        span = paired_span(old, new, Elsewhere(state.sources, ran, own))
+        if span is not None:
+            return replace(record, paired=(span,))
+    return record
+
+
+def reserve(state: Confirming, record: Confirmation) -> Confirmation:
+    """Say first if the budget cannot hold what a confirmation needs."""
+    runs = 2 * controls.pairs_needed(record.tries) + controls.FIXED_RUNS
+    short = state.cold.meter.short(runs, state.base.cold_seconds)
+    return replace(record, stopped=("reserve", short)) if short else record
+
+
+def flip(state: Confirming, record: Confirmation) -> Confirmation:
+    return state.changed(record, Wanted("flip", "changed", (record.target,), seed=0), record.proposed)
+
+
+def near(state: Confirming, record: Confirmation) -> Confirmation:
+    """Choose the neighbours, run them unchanged and with the change in one order."""
+    chosen = _chosen(state, record)
+    if not chosen:
+        return replace(record, earlier_assertions=_earlier(state, record))
+    record = replace(record, neighbours=chosen)
+    record = with_runs(record, state.cold.run(Wanted("neighbours", "unchanged", chosen, chosen)))
+    return changed_neighbours(state, record)
+
+
+def _earlier(state: Confirming, record: Confirmation) -> bool:
+    if state.base.trace is None:
+        return False
+    found = frozenset((o.file, o.name) for o in touched(state, record) if o.is_function)
+    return earlier_assertions(state.base.trace, found, state.site)
+
+
+def touched(state: Confirming, record: Confirmation) -> tuple[Owner, ...]:
+    matter = state.matter(record)
+    if fits(matter.edits):
+        return tuple(dict.fromkeys(owner for group in matter.by_edit.values() for owner in group))
+    return rough_owners(matter.edits, state.sources)
+
+
+def _chosen(state: Confirming, record: Confirmation) -> tuple[str, ...]:
+    if state.spectrum is None:
+        return state.base.passing[:MOST]
+    owners = touched(state, record)
+    found = list(neighbours(state.spectrum, places_to_watch(owners, state.sources)))
+    fresh = [owner for owner in owners if owner.new and owner.is_function]
+    if fresh:
+        files = state.matter(record).new
+        trace = traced(state.site, state.cold.meter, record.target, state.site.test_files, files)
+        after = Spectrum(record.target, trace.runs, trace.lines)
+        passed = {run.test for run in state.spectrum.runs if run.status == "passed"}
+        there = {**state.sources, **files}
+        seen = [owner_in(owner, there) for owner in fresh]
+        watched = places_to_watch([owner for owner in seen if owner is not None], there)
+        found.extend(t for t in neighbours(after, watched) if t in passed and t not in found)
+    return tuple(found[:MOST])
+
+
+def changed_neighbours(state: Confirming, record: Confirmation) -> Confirmation:
+    """Run the neighbours with the change; those that fail once more unchanged, and drop what fails there too."""
+    wanted = Wanted("neighbours", "changed", record.neighbours, record.neighbours)
+    record = state.changed(record, wanted, state.matter(record).edits)
+    before, after = record.of("neighbours", "unchanged")[0], record.runs[-1]
+    gone: list[tuple[str, str]] = []
+    broken = [t for t in record.neighbours if before.passed(t) and not after.passed(t)]
+    if broken:
+        again = state.cold.run(Wanted("neighbours_again", "unchanged", record.neighbours, record.neighbours))
+        record = with_runs(record, again)
+        gone.extend((t, "it fails unchanged too") for t in broken if not again.passed(t))
+    return replace(record, dropped=tuple(dict.fromkeys((*record.dropped, *gone))))
+
+
+def reduce(state: Confirming, record: Confirmation) -> Confirmation:
+    kept = lasting(record)
+    tests = (record.target, *kept)
+    record, edits = reduced(state, record, tests)
+    record = replace(record, reduced=edits)
+    if record.stopped[0] or not fits(edits):
+        return record
+    if state.matter(record).files_of(edits) != state.matter(record).files_of(record.proposed) and record.neighbours:
+        record = changed_neighbours(state, record)
+    return record
+
+
+def retrace(state: Confirming, record: Confirmation) -> Confirmation:
+    """Trace the target with the reduced change in place."""
+    if state.base.trace is None:
+        return record
+    matter = state.matter(record)
+    methods = control_judgements.comparison_methods(matter)
+    trace = traced(state.site, state.cold.meter, record.target, (), matter.new)
+    after = as_record(trace, "changed", {**state.sources, **matter.new}, methods)
+    return replace(record, traces=(*record.traces, after))
+
+
+def pairs(state: Confirming, record: Confirmation) -> Confirmation:
+    target, edits = (record.target,), record.reduced
+    for number in range(controls.pairs_needed(record.tries)):
+        short = state.cold.meter.short(2, state.base.cold_seconds)
+        if short:
+            return replace(record, stopped=("pairs", short))
+        seed = number + 1
+        record = with_runs(record, state.cold.run(Wanted("pair", "unchanged", target, seed=seed)))
+        record = state.changed(record, Wanted("pair", "changed", target, seed=seed), edits)
+        if judgements.paired(state.matter(record)) not in (None, unfinished(record)):
+            return record
+    return record

@@ -17,7 +17,7 @@ CASES = {
         "a_module_nobody_has",
         "a_module_nobody_has",
     ),
-    "empty folder": ({}, "no test runner fits", "--runner"),
+    "empty folder": ({}, "no test runner was recognised", "--runner"),
 }
 
 

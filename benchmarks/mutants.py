@@ -67,7 +67,7 @@ def compare(case: Case, work: Path, interpreter: Path, most: int) -> dict[str, o
         "compared": compared,
         "differing": differing,
         "live": len(used),
-        "cpu_beyond_bare": round(beyond, 3),
+        "cpu_beyond_bare": round(max(beyond, 0.0), 3),
         "cpu_each_live": round(swapped.mutants_cpu / max(len(swapped.verdicts), 1), 4),
         "cpu_each_fresh": round(fresh.mutants_cpu / max(len(fresh.verdicts), 1), 4),
         "bare": round(swapped.bare_cpu, 4),

@@ -14,7 +14,7 @@ from gate.test_damage import change
 from gate.test_durability import cut
 from gate.test_killed import Diary
 from rootproof import assemble
-from rootproof.errors import LeaseLost, StoreBusy
+from rootproof.errors import LeaseLost, StoreBusy, StoreError
 from rootproof.event import Event, Stopped
 from rootproof.ledger import heartbeat, lease
 from rootproof.ledger.interface import Entry
@@ -69,8 +69,8 @@ def test_two_processes_that_resume_a_killed_run_one_of_them_gets_it(store: Store
             try:
                 options = assemble.Options(store=store.path, model=Scripted(diary.say), tools=diary.tools())
                 code = {"success": 0}.get(assemble.resume(run, options).status, 1)
-            except StoreBusy:
-                code = 8
+            except StoreError as error:  # busy, or the lease was lost to the other
+                code = error.exit_status
             finally:
                 os._exit(code)
         children.append(child)

@@ -26,11 +26,11 @@ def choose(view, notes):
         notes["found"] = []
         return action("search_changes", "see which small changes turn it green", test=test, most=300)
     for change in notes["found"]:
-        paths = [edit["path"] for edit in change["edits"]]
-        unread = [path for path in paths if path not in notes["read"]]
-        if unread:
-            notes["read"].append(unread[0])
-            return action("read_file", "what is changed must have been read", path=unread[0])
+        for edit in change["edits"]:
+            if [edit["path"], edit["start"]] not in notes["read"]:
+                notes["read"].append([edit["path"], edit["start"]])
+                lines = {"start": max(1, edit["start"] - 20), "end": edit["end"] + 20}
+                return action("read_file", "what is changed must have been read", path=edit["path"], **lines)
         if change not in notes["tried"]:
             notes["tried"].append(change)
             return action("try_change", f"is it {change.get('function')}?", target=test, edits=change["edits"])

@@ -7,21 +7,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, completion, contract_file, evidence, policy, proposers, recording, view
+from rootproof import canonical, contract_file, evidence, policy, proposers, recording, view
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import read_document
 from rootproof.contract_file import Loaded
 from rootproof.controller import investigate
 from rootproof.errors import (
-    LedgerDamaged,
     ResumeRefused,
     UsageError,
 )
 from rootproof.event import Began, Resumed
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.watched import Watched
-from rootproof.outcome import Outcome, outcome
+from rootproof.outcome import Outcome, outcome, prove
 from rootproof.place import Located
 from rootproof.protocol import Action
 from rootproof.scope import Scope
@@ -180,13 +179,7 @@ def replayed(store: SqliteStore, run: str) -> State:
     from rootproof.ledger import chain
 
     state = chain.replay(store.events(run))
-    if state.began is None:
-        raise LedgerDamaged(f"run {run}: event 1 is not the beginning of a run")
-    contract = read_document(state.began.contract)
-    if contract.digest != state.began.contract_digest:
-        raise LedgerDamaged(f"run {run}: event 1 holds another contract than its digest says")
-    if state.status == "success" and completion.unmet(contract, state, state.subject):
-        raise LedgerDamaged(f"run {run}: event {state.seq} says success, but its criteria are not met by its facts")
+    prove(run, state)
     return state
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rootproof import completion
 from rootproof.canonical import Json
-from rootproof.contract import Contract
+from rootproof.contract import Contract, read_document
+from rootproof.errors import LedgerDamaged
 from rootproof.event import Usage
 from rootproof.fact import Fact
 from rootproof.state import EXIT_STATUS, State, Status
@@ -86,3 +87,18 @@ def outcome(run: str, contract: Contract, state: State, head: str) -> Outcome:
         model=began.model if began else "",
         head=head,
     )
+
+
+def prove(run: str, state: State) -> None:
+    """That a state is that of a run under its own contract and, after success, that its facts meet the criteria.
+
+    Raises:
+        LedgerDamaged: it is not, or they do not.
+    """
+    if state.began is None:
+        raise LedgerDamaged(f"run {run}: event 1 is not the beginning of a run")
+    contract = read_document(state.began.contract)
+    if contract.digest != state.began.contract_digest:
+        raise LedgerDamaged(f"run {run}: event 1 holds another contract than its digest says")
+    if state.status == "success" and completion.unmet(contract, state, state.subject):
+        raise LedgerDamaged(f"run {run}: event {state.seq} says success, but its criteria are not met by its facts")

@@ -80,7 +80,7 @@ class Scope:
         if thorough:
             self._stamps.clear()
         now = {text.show_path(path): self._digest(path) for path in self.files()}
-        return tuple(sorted(path for path in {*now, *manifest} if now.get(path) != manifest.get(path)))
+        return differing(manifest, now)
 
     def _digest(self, path: str) -> str:
         try:
@@ -131,6 +131,11 @@ class Scope:
             os.close(descriptor)
             raise OSError(f"{relative} is not a regular file")
         return descriptor
+
+
+def differing(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """Paths whose digest is another in one manifest than in the other, or that only one of them has."""
+    return tuple(sorted(path for path in {*now, *before} if now.get(path) != before.get(path)))
 
 
 def _kind(path: Path) -> Literal["file", "folder", "other", "missing"]:

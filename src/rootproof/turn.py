@@ -27,6 +27,7 @@ from rootproof.event import (
 from rootproof.ledger.interface import Entry, Ledger
 from rootproof.place import Located
 from rootproof.recording import record
+from rootproof.scope import differing
 from rootproof.state import State
 from rootproof.tools.interface import Declined, Observation, Request, ToolSpec
 
@@ -139,7 +140,7 @@ def final(case: Case, state: State, message: protocol.Final) -> Entry:
     assert state.began is not None
     began = time.monotonic()
     now = case.scope.manifest()
-    stale = tuple(sorted(p for p in {*now, *state.began.scope} if now.get(p) != state.began.scope.get(p)))
+    stale = differing(state.began.scope, now)
     judged = FinalJudged(accepted=False, stale=stale, scope_digest=canonical.digest(now), note=message.note)
     agreed = read_document(state.began.contract)  # what event 1 fixed, whatever became of the object in memory
     after = completion.after_final(agreed, state, judged)

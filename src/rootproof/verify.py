@@ -22,6 +22,7 @@ from rootproof.event import Checked, Observed
 from rootproof.ledger import chain
 from rootproof.ledger.chain import Row
 from rootproof.ledger.interface import Stored
+from rootproof.outcome import prove
 from rootproof.report.build import SCHEMA, Ledger, derive
 from rootproof.scope import Scope
 from rootproof.state import State, fold
@@ -107,10 +108,7 @@ def _ledger(report: Mapping[str, Any]) -> Ledger:
         if canonical.digest_bytes(blobs[digest]) != digest:
             raise LedgerDamaged(f"the stored bytes {digest[:12]} were changed")
     ledger = Ledger(run, events, lambda digest: blobs[digest])
-    contract = ledger.contract
-    assert ledger.state.began is not None
-    if contract.digest != ledger.state.began.contract_digest:
-        raise LedgerDamaged("event 1 holds another contract than its digest says")
+    prove(run, ledger.state)
     return ledger
 
 
@@ -132,11 +130,6 @@ def _facts(ledger: Ledger) -> list[str]:
         if isinstance(stored.event, Checked) and isinstance(state.pending, Observed):
             faults += _judged(stored, state, ledger, (specs, checks, contract))
         state = fold(state, stored.event, stored.epoch)
-    if state.status == "success":
-        from rootproof import completion
-
-        if completion.unmet(contract, state, state.subject):
-            faults.append("success does not follow from the facts")
     return faults
 
 

@@ -15,6 +15,7 @@ NOUNS = [
     "strict_json",
     "encoding",
     "pattern",
+    "interval",
     "comments",
     "place",
     "criterion",

@@ -11,7 +11,7 @@ import ast
 import difflib
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 MAX_EDITS = 4
 
@@ -86,11 +86,6 @@ class Change:
     def operator(self) -> str:
         return "+".join(dict.fromkeys(e.operator for e in self.edits))
 
-    def without(self, edit: Edit) -> Change | None:
-        """The same change less one edit; None if nothing would be left."""
-        rest = tuple(e for e in self.edits if e != edit)
-        return Change(rest) if rest else None
-
     def apply(self, sources: Mapping[str, bytes]) -> dict[str, bytes] | Refused:
         """The changed files alone, path → new content; or why the change does not fit these sources."""
         result: dict[str, bytes] = {}
@@ -109,9 +104,6 @@ class Change:
         if isinstance(changed, Refused):
             return ""
         return "".join(diff_text(file, decoded(sources[file]), decoded(new), context) for file, new in changed.items())
-
-    def to_json(self) -> list[dict[str, object]]:
-        return [asdict(edit) for edit in self.edits]
 
 
 def decoded(data: bytes) -> str:

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +15,7 @@ from rootproof.experiments.conclusion import Verdict
 from rootproof.experiments.controls import pairs_needed
 from rootproof.experiments.record import Run
 from rootproof.experiments.reduce import ddmin
+from rootproof.interval import wilson
 
 FLAKY_RUNS = 12
 KINDS = ("order", "environment", "flaky")
@@ -38,16 +38,6 @@ class Condition:
 
     def of(self, stage: str) -> tuple[Run, ...]:
         return tuple(run for run in self.runs if run.stage == stage)
-
-
-def wilson(passed: int, runs: int, z: float = 1.96) -> tuple[float, float]:
-    """The score interval of a rate (Wilson 1927); 95 % for z = 1.96. (0, 1) where nothing was run."""
-    if not runs:
-        return 0.0, 1.0
-    rate, square = passed / runs, z * z
-    centre = (rate + square / (2 * runs)) / (1 + square / runs)
-    half = z * math.sqrt(rate * (1 - rate) / runs + square / (4 * runs * runs)) / (1 + square / runs)
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 def flaky(cold: Cold, target: str, tree: str, tries: int = 1) -> Condition:

@@ -6,7 +6,7 @@ What comes back are observations. A clean flip says where to look; only cold run
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -236,10 +236,3 @@ def _verdict(record: Mapping[str, Any]) -> Verdict:
 
 def _flip(verdict: Verdict, mutant: Mutant) -> Flip:
     return Flip(mutant.change, mutant.function, verdict.clean, verdict.kept, verdict.broken, verdict.how)
-
-
-def flips_by_function(flips: Iterable[Flip]) -> dict[str, list[Flip]]:
-    grouped: dict[str, list[Flip]] = {}
-    for flip in flips:
-        grouped.setdefault(flip.function, []).append(flip)
-    return grouped

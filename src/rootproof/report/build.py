@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rootproof import completion
@@ -34,11 +35,11 @@ class Ledger:
     events: tuple[Stored, ...]
     blob: Callable[[str], bytes]
 
-    @property
+    @cached_property
     def state(self) -> State:
         return chain.replay(self.events)
 
-    @property
+    @cached_property
     def contract(self) -> Contract:
         first = self.events[0].event
         assert isinstance(first, Began)

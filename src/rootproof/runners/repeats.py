@@ -6,7 +6,6 @@ The interval is Wilson's score interval (Wilson 1927, J. Am. Stat. Assoc. 22): u
 
 from __future__ import annotations
 
-import math
 import random
 import secrets
 from collections import Counter
@@ -14,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from rootproof import interval
+from rootproof.interval import Z_95
 from rootproof.runners.interface import TestRequest, TestResult, TestStatus
 from rootproof.runners.signature import Signature, of
 
@@ -23,7 +24,6 @@ Seeds = Literal["same", "different"]
 GOOD: frozenset[TestStatus] = frozenset({"passed"})
 BAD: frozenset[TestStatus] = frozenset({"failed", "error", "xpassed_strict"})
 """What decides a run. All other outcomes (skipped, timed out, unknown ...) are counted and decide nothing."""
-Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,8 @@ def wilson(hits: int, trials: int, z: float = Z_95) -> Interval:
     """
     if trials < 1 or not 0 <= hits <= trials:
         raise ValueError("hits must lie between 0 and trials, and there must be a trial")
-    share = hits / trials
-    spread = 1 + z * z / trials
-    middle = (share + z * z / (2 * trials)) / spread
-    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / spread
-    low = 0.0 if hits == 0 else max(0.0, middle - half)
-    high = 1.0 if hits == trials else min(1.0, middle + half)
-    return Interval(share, low, high)
+    low, high = interval.wilson(hits, trials, z)
+    return Interval(hits / trials, low, high)
 
 
 def plan(request: TestRequest, repeat: int, seeds: Seeds = "same", order: Order = "given") -> tuple[TestRequest, ...]:

@@ -18,9 +18,10 @@ from pathlib import Path
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox.copy import owned_folder, throw_away
+from rootproof.sandbox.ending import completed, supervised
 from rootproof.sandbox.environment import environment
-from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
-from rootproof.sandbox.process import Ending, Streams, carry_out
+from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, Probe
+from rootproof.sandbox.process import Streams, carry_out
 from rootproof.sandbox.program import Program
 from rootproof.sandbox.rlimits import rlimits
 from rootproof.sandbox.watch import DescendantProcesses, Watch
@@ -58,47 +59,7 @@ class Bare:
                 ending = carry_out(launch, command.limits, command.channel)
             except OSError as fault:
                 raise ContainmentUnavailable(f"cannot start a supervisor: {fault}") from fault
-            return completed(ending, self.name, self.level, copied)
-
-
-def completed(ending: Ending, mechanism: str, level: Level, root_inside: Path | None) -> Completed:
-    """Read how the command ended from its supervisor's last word."""
-    limit = ending.limit
-    exit_code = signalled = None
-    word, _, number = ending.status.strip().rpartition("\n")[2].partition(" ")
-    if limit is None:
-        exit_code, signalled, limit = _outcome(word, number, ending.returncode)
-    return Completed(
-        exit_code=exit_code,
-        signal=signalled,
-        limit=limit,
-        stdout=ending.stdout,
-        stderr=ending.stderr,
-        channel=ending.channel,
-        seconds=ending.seconds,
-        cpu_seconds=ending.cpu_seconds,
-        level=level,
-        mechanism=mechanism,
-        root_inside=root_inside,
-    )
-
-
-def _outcome(word: str, number: str, returncode: int) -> tuple[int | None, int | None, LimitHit | None]:
-    """(exit code, signal, limit); a supervisor that was itself killed passes its own signal on."""
-    if word == "exit":
-        return int(number), None, None
-    if word == "signal":
-        return by_signal(int(number))
-    return by_signal(-returncode if returncode < 0 else signal.SIGKILL)
-
-
-def by_signal(number: int) -> tuple[int | None, int | None, LimitHit | None]:
-    """The kernel's own limits end a process by signals of their own."""
-    if number == signal.SIGXCPU:
-        return None, None, "cpu"
-    if number == signal.SIGXFSZ:
-        return None, None, "disk"
-    return None, number, None
+            return completed(ending, supervised(ending), self.name, self.level, copied)
 
 
 class _BareLaunch:

@@ -21,11 +21,11 @@ from pathlib import Path
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox import policy, seccomp, selftest
-from rootproof.sandbox.bare import by_signal
 from rootproof.sandbox.bwrap_world import World
 from rootproof.sandbox.copy import throw_away
+from rootproof.sandbox.ending import Outcome, by_signal, completed
 from rootproof.sandbox.identity import unmapped
-from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, LimitHit, Probe
+from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, Probe
 from rootproof.sandbox.process import Ending, Streams, carry_out
 from rootproof.sandbox.rlimits import process_limit, rlimits
 from rootproof.sandbox.watch import FolderSize, NamespaceProcesses, Watch
@@ -58,41 +58,23 @@ class Bubblewrap:
                 ending = carry_out(launch, command.limits, command.channel)
             except OSError as fault:
                 raise ContainmentUnavailable(f"cannot start bwrap: {fault}") from fault
-            return _completed(ending, self.name, self.level)
+            return completed(ending, _outcome(ending), self.name, self.level)
 
 
-def _completed(ending: Ending, mechanism: str, level: Level) -> Completed:
-    """Read how the command ended.
+def _outcome(ending: Ending) -> Outcome:
+    """How the command ended, by what bwrap reported of it.
 
     Raises:
         ContainmentUnavailable: bwrap failed before the command was started; its own words are the reason.
     """
-    exit_code: int | None = None
-    signalled: int | None = None
-    limit: LimitHit | None = ending.limit
-    if limit is None:
-        reported = _field(ending.status, "exit-code")
-        if reported is None and ending.stderr.head.startswith(b"bwrap: execvp "):
-            reported = (
-                _NOT_FOUND  # the world stood, only the program is not in it: a result, as with the other mechanisms
-            )
-        if reported is None:
-            raise ContainmentUnavailable(f"bwrap failed: {ending.stderr.text().strip()[:500] or ending.returncode}")
-        exit_code = reported
-        if reported > 128:
-            exit_code, signalled, limit = by_signal(reported - 128)
-    return Completed(
-        exit_code=exit_code,
-        signal=signalled,
-        limit=limit,
-        stdout=ending.stdout,
-        stderr=ending.stderr,
-        channel=ending.channel,
-        seconds=ending.seconds,
-        cpu_seconds=ending.cpu_seconds,
-        level=level,
-        mechanism=mechanism,
-    )
+    if ending.limit is not None:
+        return None, None, ending.limit
+    reported = _field(ending.status, "exit-code")
+    if reported is None and ending.stderr.head.startswith(b"bwrap: execvp "):
+        reported = _NOT_FOUND  # the world stood, only the program is not in it: a result, as with the other mechanisms
+    if reported is None:
+        raise ContainmentUnavailable(f"bwrap failed: {ending.stderr.text().strip()[:500] or ending.returncode}")
+    return by_signal(reported - 128) if reported > 128 else (reported, None, None)
 
 
 def _field(status: str, name: str) -> int | None:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox import policy, seccomp, selftest
-from rootproof.sandbox.bare import completed
 from rootproof.sandbox.copy import throw_away
+from rootproof.sandbox.ending import completed, supervised
 from rootproof.sandbox.identity import Identity, identity, unmapped
 from rootproof.sandbox.interface import CHANNEL_VARIABLE, Command, Completed, Level, Probe
 from rootproof.sandbox.process import Streams, carry_out
@@ -53,7 +53,7 @@ class Namespaces:
         except OSError as fault:
             raise ContainmentUnavailable(f"cannot start the launcher: {fault}") from fault
         refuse(ending.status)
-        return completed(ending, self.name, self.level, None)
+        return completed(ending, supervised(ending), self.name, self.level)
 
 
 class _NoMapping(ContainmentUnavailable):

@@ -7,13 +7,13 @@ A statement suspect is a span of lines, a compound statement's header alone; it 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
 from rootproof.apps.bench.manifest import Case, Truth
+from rootproof.interval import wilson
 
 DEPTHS = (1, 3, 5, 10)
 
@@ -136,17 +136,6 @@ def rates(answers: Sequence[Answer]) -> dict[str, Any]:
         "verified": sum(checked),
         "verified_of": len(checked),
     }
-
-
-def wilson(hits: int, total: int) -> tuple[float, float]:
-    """95 % interval of a share (E. B. Wilson, 1927)."""
-    if not total:
-        return 0.0, 1.0
-    z, share = 1.96, hits / total
-    centre = share + z * z / (2 * total)
-    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    scale = 1 + z * z / total
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 
 def as_json(answer: Answer) -> dict[str, Any]:

@@ -19,6 +19,7 @@ def check(
 ) -> None:
     """Validate a contract and print what was agreed, in plain words. Nothing is run."""
     from rootproof import agreement, assemble
+    from rootproof.apps.cli.ending import warn
     from rootproof.contract import Contract
     from rootproof.errors import UsageError
 
@@ -28,8 +29,7 @@ def check(
     if contract is None:
         raise UsageError("no contract is named", "rootproof check contract.toml")
     loaded = assemble.load_contract(contract)
-    for warning in loaded.warnings:
-        sys.stderr.write(f"warning: {warning.place}: {warning.found}\n    hint: {warning.mend}\n")
+    warn(loaded)
     if as_json:
         document = {"valid": True, "digest": loaded.contract.digest, "contract": loaded.contract.document}
         sys.stdout.write(json.dumps(document, indent=2) + "\n")

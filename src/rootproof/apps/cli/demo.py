@@ -14,6 +14,7 @@ from rootproof.apps.cli import options as flags
 if TYPE_CHECKING:
     from rootproof.assemble import Options
     from rootproof.contract_file import Loaded
+    from rootproof.ledger.watched import Listener
 
 
 def demo(
@@ -23,6 +24,7 @@ def demo(
 ) -> None:
     """Find out why a signed-in user lands on / instead of the page they asked for."""
     from rootproof import assemble
+    from rootproof.apps.cli import five_things
     from rootproof.apps.cli.ending import finish, interruptible
     from rootproof.apps.cli.progress import Progress
 
@@ -34,7 +36,8 @@ def demo(
     out.write(f"project: {project}\nquestion: {loaded.contract.goal}\n")
     with interruptible():
         outcome = assemble.run(loaded, options)
-    out.write("".join(line + "\n" for line in _five(assemble.open_store(store, read_only=True), outcome.run)))
+    events = assemble.open_store(store, read_only=True).events(outcome.run)
+    out.write("".join(line + "\n" for line in five_things.lines(events)))
     finish(outcome, as_json)
 
 
@@ -73,7 +76,7 @@ def _contract(project: Path, max_steps: int | None) -> Loaded:
     return assemble.load_document(document, project, "rootproof demo")
 
 
-def _options(store: Path | None, project: Path, loaded: Loaded, progress: object) -> Options:
+def _options(store: Path | None, project: Path, loaded: Loaded, progress: Listener) -> Options:
     """The best level here, or none for this bundled project only, and then it is said."""
     from rootproof import assemble
     from rootproof.errors import ContainmentUnavailable
@@ -83,7 +86,7 @@ def _options(store: Path | None, project: Path, loaded: Loaded, progress: object
         store=store,
         model=from_file(project / "policy.py"),
         interpreter=Path(sys.executable),
-        listeners=(progress,),  # type: ignore[arg-type]
+        listeners=(progress,),
     )
     try:
         assemble.choose_sandbox(loaded.contract.policy, project, options)
@@ -94,9 +97,3 @@ def _options(store: Path | None, project: Path, loaded: Loaded, progress: object
 
         options = replace(options, containment="none", trusted=True)
     return options
-
-
-def _five(store: object, run: str) -> list[str]:
-    from rootproof.apps.cli.five_things import lines
-
-    return lines(store.events(run))  # type: ignore[attr-defined]

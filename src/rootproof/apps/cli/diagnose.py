@@ -12,6 +12,7 @@ import typer
 from rootproof.apps.cli import options as flags
 
 if TYPE_CHECKING:
+    from rootproof.assemble import Options
     from rootproof.diagnosis import Case, Question
     from rootproof.outcome import Outcome
 
@@ -84,7 +85,7 @@ def _context(file: Path | None) -> str:
 
 
 def _carry_out(
-    question: Question, options: object, folder: Path, dry: bool, as_json: bool
+    question: Question, options: Options, folder: Path, dry: bool, as_json: bool
 ) -> tuple[list[Outcome], bool]:
     from rootproof import diagnosis
     from rootproof.apps.cli.ending import interruptible
@@ -92,12 +93,12 @@ def _carry_out(
     out = sys.stderr if as_json else sys.stdout
     outcomes: list[Outcome] = []
     with interruptible():
-        shop, found = diagnosis.find(question, options, lambda text: print(text, file=out))  # type: ignore[arg-type]
+        shop, found = diagnosis.find(question, options, lambda text: print(text, file=out))
         made = diagnosis.cases(question, shop, found, folder)
         _say(made, found.how, shop.runner.name, as_json)
         for case in [] if dry else made:
             out.write(f"\n{case.target}\n")
-            outcomes.append(diagnosis.run(case, options))  # type: ignore[arg-type]
+            outcomes.append(diagnosis.run(case, options))
             _told(outcomes[-1], as_json)
             if outcomes[-1].status == "cancelled":
                 break

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
+    from rootproof.contract_file import Loaded
     from rootproof.outcome import Outcome
+
+
+def warn(loaded: Loaded) -> None:
+    """Say what is weak in a contract that loads."""
+    for warning in loaded.warnings:
+        sys.stderr.write(f"warning: {warning.place}: {warning.found}\n    hint: {warning.mend}\n")
 
 
 def finish(outcome: Outcome, as_json: bool) -> None:

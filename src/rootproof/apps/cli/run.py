@@ -25,12 +25,11 @@ def run(
 ) -> None:
     """Run one investigation under a contract, to its end."""
     from rootproof import assemble
-    from rootproof.apps.cli.ending import finish, interruptible
+    from rootproof.apps.cli.ending import finish, interruptible, warn
     from rootproof.apps.cli.progress import Progress
 
     loaded = assemble.load_contract(contract)
-    for warning in loaded.warnings:
-        sys.stderr.write(f"warning: {warning.place}: {warning.found}\n    hint: {warning.mend}\n")
+    warn(loaded)
     progress = Progress(sys.stderr if as_json else sys.stdout)
     options = flags.options(
         store=store,

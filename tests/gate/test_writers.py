@@ -14,7 +14,7 @@ from gate.test_damage import change
 from gate.test_durability import cut
 from gate.test_killed import Diary
 from rootproof import assemble
-from rootproof.errors import LeaseLost, StoreBusy, StoreError
+from rootproof.errors import LeaseLost, StoreBusy
 from rootproof.event import Event, Stopped
 from rootproof.ledger import heartbeat, lease
 from rootproof.ledger.interface import Entry
@@ -69,8 +69,8 @@ def test_two_processes_that_resume_a_killed_run_one_of_them_gets_it(store: Store
             try:
                 options = assemble.Options(store=store.path, model=Scripted(diary.say), tools=diary.tools())
                 code = {"success": 0}.get(assemble.resume(run, options).status, 1)
-            except StoreError as error:  # busy, or the lease was lost to the other
-                code = error.exit_status
+            except StoreBusy:
+                code = 8
             finally:
                 os._exit(code)
         children.append(child)
@@ -156,3 +156,20 @@ def test_a_long_call_keeps_its_lease(store: Store) -> None:
             pass
     assert until() > time.time() + lease.LEASE_SECONDS / 2
     opened.close()
+
+
+def test_a_reader_is_not_misled_by_an_event_that_is_appended_meanwhile(store: Store) -> None:
+    """Head and events are read as of one moment; else a healthy run would be called damaged."""
+    run = cut(store, 9)
+    reader, writer = assemble.open_store(store.path, read_only=True), assemble.open_store(store.path)
+    ledger = writer.take(run)
+    state = ledger.replay()
+    late = [Entry(Stopped(status="cancelled", reason="meanwhile"))]
+
+    def between(statement: str) -> None:
+        if statement.startswith("SELECT seq") and late:
+            ledger.append(state, late.pop())
+
+    reader.connection.set_trace_callback(between)
+    assert len(list(reader.events(run))) == state.seq
+    assert not late and len(list(reader.events(run))) == state.seq + 1

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from rootproof import canonical
 from rootproof.errors import (
@@ -117,12 +118,24 @@ class SqliteStore:
             RunUnknown, LedgerDamaged
         """
         with translated(self.path):
-            head = self.connection.execute("SELECT head_seq, head_hash FROM runs WHERE run=?", (run,)).fetchone()
+            head, rows = self._snapshot(run)
             if head is None:
                 raise RunUnknown(f"there is no run {run} in {self.path}")
-            query = "SELECT seq, epoch, time, body, hash FROM events WHERE run=? ORDER BY seq"
-            found = (_row(run, row) for row in self.connection.execute(query, (run,)))
-            yield from chain.verified(run, found, head)
+            yield from chain.verified(run, (_row(run, row) for row in rows), head)
+
+    def _snapshot(self, run: str) -> tuple[tuple[int, str] | None, list[tuple[Any, ...]]]:
+        """Head and events of one moment: a writer that appends between two reads would look like damage."""
+        query = self.connection.execute
+        own = not self.connection.in_transaction
+        if own:
+            query("BEGIN")
+        try:
+            head = query("SELECT head_seq, head_hash FROM runs WHERE run=?", (run,)).fetchone()
+            rows = query("SELECT seq, epoch, time, body, hash FROM events WHERE run=? ORDER BY seq", (run,)).fetchall()
+        finally:
+            if own:
+                query("COMMIT")
+        return head, rows
 
     def events(self, run: str) -> Iterator[Stored]:
         """The verified events of one run."""

@@ -137,6 +137,8 @@ class Policy(Noun):
     on_invalid_input: Literal["reject", "block"] = "reject"
     containment: Literal["contained", "degraded"] = "contained"
     """The least level accepted; below it the run does not start."""
+    approval_seconds: Annotated[float, Field(gt=0, le=31_536_000)] = 86_400.0
+    """How long a request for approval, and an approval given, hold."""
 
 
 class EvidenceItem(Noun):

@@ -10,6 +10,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from rootproof.effect import (
+    ApprovalExpired,
+    ApprovalGiven,
+    ApprovalRefused,
+    ApprovalRequested,
+    Undone,
+    UndoStarted,
+    Waiting,
+)
 from rootproof.fact import Fact, Noun
 
 
@@ -76,7 +85,7 @@ class Rejected(Noun):
     hint: str = ""
     note: str = ""
     invalid: bool = True
-    """False where a person refused it or an approval ran out: then no counter moves."""
+    """False where an approval does not fit what it is for: then no counter moves."""
     usage: Usage = Usage()
 
 
@@ -101,6 +110,8 @@ class Started(Noun):
     """Digest of tool and canonical input."""
     attempt: int = 1
     note: str = ""
+    key: str = ""
+    """The idempotency key, where the tool has a side effect: by it the effect is looked up after a crash."""
 
 
 class Interrupted(Noun):
@@ -209,7 +220,14 @@ Event = Annotated[
     | Blocked
     | FinalJudged
     | Stopped
-    | Resumed,
+    | Resumed
+    | ApprovalRequested
+    | ApprovalGiven
+    | ApprovalRefused
+    | ApprovalExpired
+    | Waiting
+    | UndoStarted
+    | Undone,
     Field(discriminator="type"),
 ]
 

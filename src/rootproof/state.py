@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, get_args
 
+from rootproof.effect import ApprovalRequested, EffectEvent, Effects, changes
 from rootproof.event import (
     Began,
     Blocked,
@@ -25,31 +26,8 @@ from rootproof.event import (
     Usage,
 )
 from rootproof.fact import Fact
+from rootproof.status import RESUMABLE, UNSUCCESSFUL, Status
 
-Status = Literal[
-    "running",
-    "success",
-    "failed",
-    "blocked",
-    "max_steps",
-    "budget",
-    "waiting",
-    "undetermined",
-    "interrupted",
-    "cancelled",
-]
-EXIT_STATUS: Mapping[str, int] = {
-    "success": 0,
-    "failed": 1,
-    "blocked": 3,
-    "max_steps": 4,
-    "budget": 5,
-    "waiting": 6,
-    "undetermined": 7,
-    "interrupted": 8,
-    "cancelled": 130,
-}
-RESUMABLE = ("waiting", "interrupted", "cancelled")
 TRAIL = 40
 """Earlier observations kept for the view's working set; older ones are counted only."""
 
@@ -74,7 +52,7 @@ class State:
     step: int = 0
     status: Status = "running"
     reason: str = ""
-    pending: Replied | Started | Observed | None = None
+    pending: Replied | ApprovalRequested | Started | Observed | None = None
     """What was begun and is not finished. A started action whose end nobody saw is closed first."""
     pending_epoch: int = 0
     retry: bool = False
@@ -100,10 +78,23 @@ class State:
     spent: Usage = field(default_factory=Usage)
     tries: int = 0
     """Interventions tried so far: the sum of the field ``tries`` of all observations."""
+    effects: Effects = field(default_factory=Effects)
 
     @property
     def stopped(self) -> bool:
-        return self.status != "running"
+        return self.status != "running" and not self.undoing
+
+    @property
+    def undoing(self) -> bool:
+        """It ended otherwise than in success, and compensations are still to be carried out."""
+        return self.status in UNSUCCESSFUL and self.effects.next_undo is not None
+
+    @property
+    def resumable(self) -> bool:
+        """Whether there is anything left to go on with: also a compensation that failed."""
+        return (
+            not self.stopped or self.status in RESUMABLE or (self.status in UNSUCCESSFUL and bool(self.effects.begun))
+        )
 
     def fact(self, name: str, about: str = "") -> Fact | None:
         return self.facts.get((name, about))
@@ -159,7 +150,14 @@ def _rejected(state: State, event: Rejected, epoch: int) -> State:
         consecutive_invalid_actions=invalid,
         refusal=refusal,
         note=event.note,
+        effects=_unless_begun(state),
     )
+
+
+def _unless_begun(state: State) -> Effects:
+    """A tool that declined at its first attempt promises that nothing was changed."""
+    begun = state.pending
+    return state.effects.without(begun.key) if isinstance(begun, Started) and begun.attempt == 1 else state.effects
 
 
 def _known(state: State, event: Known, epoch: int) -> State:
@@ -184,7 +182,12 @@ def _started(state: State, event: Started, epoch: int) -> State:
         consecutive_parse_errors=0,
         refusal="",
         note=event.note,
+        effects=state.effects.began(event.tool, event.key, state.step) if event.key else state.effects,
     )
+
+
+def _effect(state: State, event: EffectEvent, epoch: int) -> State:
+    return _after(state, **changes(state.effects, event, epoch))
 
 
 def _interrupted(state: State, event: Interrupted, epoch: int) -> State:
@@ -272,6 +275,8 @@ def _stopped(state: State, event: Stopped, epoch: int) -> State:
 
 
 def _resumed(state: State, event: Resumed, epoch: int) -> State:
+    if state.status in UNSUCCESSFUL:  # only its compensations go on; how it ended stands
+        return _after(state, effects=state.effects.taken_up())
     return _after(state, status="running", reason="")
 
 
@@ -290,4 +295,5 @@ _FOLDS: Mapping[type, Callable[[State, Any, int], State]] = {
     FinalJudged: _final,
     Stopped: _stopped,
     Resumed: _resumed,
+    **dict.fromkeys(get_args(EffectEvent), _effect),
 }

@@ -82,7 +82,7 @@ def _bounded(values: Iterable[str], limit: int = 1500) -> list[str]:
 def _tool(contract: Contract, spec: ToolSpec) -> dict[str, object]:
     settings = contract.tools.get(spec.name, {})
     shown: dict[str, object] = {
-        "does": spec.doc,
+        "does": spec.doc + (" A person must approve each call." if spec.side.approval else ""),
         "input": {field.name: _field(field, settings) for field in spec.fields},
     }
     if settings:

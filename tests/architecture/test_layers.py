@@ -20,7 +20,9 @@ NOUNS = [
     "place",
     "criterion",
     "fact",
+    "effect",
     "event",
+    "status",
     "state",
     "protocol",
     "contract",
@@ -42,11 +44,12 @@ RULES = [
     "recording",
     "contract_faults",
     "criteria_faults",
+    "effect_faults",
 ]
 GROUND = ("scope", "survey", "contract_file", "sandbox", "ledger", "experiments")
-LOOP = ("case", "turn", "controller")
+LOOP = ("case", "authority", "approval", "recovery", "turn", "controller")
 FAMILIES = ("models", "tools", "runners", "investigations", "report")
-ASSEMBLY = ("assemble", "workshop", "proposers", "diagnosis", "verify")
+ASSEMBLY = ("assemble", "installed", "workshop", "proposers", "decisions", "diagnosis", "verify")
 APPS = ("apps", "__main__", "")
 
 INSIDE = ("sandbox.inside", "runners.inside", "experiments.target")

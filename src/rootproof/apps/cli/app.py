@@ -9,7 +9,22 @@ from collections.abc import Callable
 
 import typer
 
-from rootproof.apps.cli import bench, check, demo, diagnose, doctor, init, report, resume, run, runs, show, verify
+from rootproof.apps.cli import (
+    approve,
+    bench,
+    check,
+    demo,
+    diagnose,
+    doctor,
+    init,
+    refuse,
+    report,
+    resume,
+    run,
+    runs,
+    show,
+    verify,
+)
 
 app = typer.Typer(
     name="rootproof",
@@ -35,6 +50,8 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("report", report.report),
     ("verify", verify.verify),
     ("resume", resume.resume),
+    ("approve", approve.approve),
+    ("refuse", refuse.refuse),
 )
 for _name, _function in _COMMANDS:
     app.command(_name)(_function)

@@ -11,6 +11,7 @@ import typer
 
 from rootproof.apps.cli import (
     approve,
+    audit,
     bench,
     check,
     demo,
@@ -50,6 +51,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("report", report.report),
     ("verify", verify.verify),
     ("resume", resume.resume),
+    ("audit", audit.audit),
     ("approve", approve.approve),
     ("refuse", refuse.refuse),
 )

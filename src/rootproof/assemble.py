@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, policy, proposers, recording, view
+from rootproof import canonical, masking, policy, proposers, recording, view
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import read_document
@@ -80,6 +80,7 @@ def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer
             prompt=proposers.prompt(case.model),
             root=str(case.scope.root),
             containment=_level(case),
+            masking=masking.scanner().name,
         )
         return _carry_on(case, ledger, Entry(began), options)
     finally:

@@ -54,6 +54,8 @@ class Began(Noun):
     containment: str = "none"
     prompt: str = ""
     """Digest of the prompt files, where a language model is asked."""
+    masking: str = ""
+    """Which scanner looks for secrets in what is recorded."""
 
 
 class Replied(Noun):

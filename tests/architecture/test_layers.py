@@ -41,6 +41,7 @@ RULES = [
     "answer",
     "agreement",
     "outcome",
+    "masking",
     "recording",
     "contract_faults",
     "criteria_faults",

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tracker import Tracker
 
 from gate.cli import Said, program
 from harness import EXAMPLE
 from harness.desk import TITLE
-from tracker import Tracker
 
 
 @pytest.fixture
@@ -28,7 +28,9 @@ def report(place: Path, *words: str) -> Said:
 
 def test_a_ticket_is_opened_once_a_person_agrees(place: Path) -> None:
     waiting = report(place)
-    assert waiting.code == 6 and f'"title": "{TITLE}"' in waiting.out and "undone by: the ticket is closed" in waiting.out
+    assert (
+        waiting.code == 6 and f'"title": "{TITLE}"' in waiting.out and "undone by: the ticket is closed" in waiting.out
+    )
     tickets = Tracker(place / "tickets.sqlite3")
     assert tickets.all() == []
     store = place / "runs.sqlite3"

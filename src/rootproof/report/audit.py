@@ -23,7 +23,7 @@ from rootproof.event import (
     Stopped,
 )
 from rootproof.ledger.interface import Stored
-from rootproof.recording import MASK
+from rootproof.masking import MASK
 from rootproof.report.build import Ledger
 from rootproof.state import State, fold
 from rootproof.text import one_line

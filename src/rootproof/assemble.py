@@ -94,9 +94,12 @@ def resume(run: str, options: Options) -> Outcome:
         ResumeRefused: contract, rules or tools differ from the run's.
         StoreBusy: a live process has the run.
     """
+    from rootproof.ledger.transfer import refuse_unvouched
+
     store = open_store(options.store)
     try:
         run = store.find(run)
+        refuse_unvouched(store, run)
         store.check_blobs(run)
         state = replayed(store, run)
         assert state.began is not None

@@ -12,6 +12,7 @@ from rootproof.effect import ApprovalGiven, ApprovalRefused, ApprovalRequested
 from rootproof.errors import UsageError
 from rootproof.event import Started
 from rootproof.ledger.interface import Entry
+from rootproof.ledger.transfer import refuse_unvouched
 from rootproof.outcome import Outcome, outcome
 from rootproof.state import State
 from rootproof.text import one_line
@@ -41,6 +42,7 @@ def decide(run: str, decision: Decision, store_file: Path | None) -> Outcome:
     store = assemble.open_store(store_file)
     try:
         run = store.find(run)
+        refuse_unvouched(store, run)
         store.check_blobs(run)
         asked_of(run, assemble.replayed(store, run), decision)
         ledger = store.take(run)

@@ -20,11 +20,11 @@ from rootproof.assemble import Options
 from rootproof.errors import LedgerDamaged, RootproofError, UsageError
 from rootproof.event import Checked, Observed
 from rootproof.installed import known
-from rootproof.ledger import chain
+from rootproof.ledger import archive, chain
 from rootproof.ledger.chain import Row
 from rootproof.ledger.interface import Stored
 from rootproof.outcome import prove
-from rootproof.report.build import SCHEMA, Ledger, derive
+from rootproof.report.build import SCHEMA, Ledger, build, derive
 from rootproof.scope import Scope
 from rootproof.state import State, fold
 from rootproof.tools.interface import ToolSpec
@@ -46,11 +46,15 @@ class Verified:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The report in a file.
+    """The report in a file, or that of the run in an archive.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is neither.
+        LedgerDamaged: it is an archive that is not what it was.
     """
+    if archive.is_archive(path):
+        run = archive.read(path)
+        return build(Ledger(run.run, run.events, run.blob))
     try:
         if path.stat().st_size > MAX_REPORT:
             raise UsageError(f"{path} is larger than any report", "name a report.json")

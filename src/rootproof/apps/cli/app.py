@@ -17,7 +17,10 @@ from rootproof.apps.cli import (
     demo,
     diagnose,
     doctor,
+    export,
+    import_run,
     init,
+    prune,
     refuse,
     report,
     resume,
@@ -54,6 +57,9 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("audit", audit.audit),
     ("approve", approve.approve),
     ("refuse", refuse.refuse),
+    ("export", export.export),
+    ("import", import_run.import_run),
+    ("prune", prune.prune),
 )
 for _name, _function in _COMMANDS:
     app.command(_name)(_function)

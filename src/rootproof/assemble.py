@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, masking, policy, proposers, recording, view
+from rootproof import canonical, contract_file, masking, policy, proposers, recording, view
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import read_document
@@ -72,6 +72,7 @@ def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer
             contract_digest=loaded.contract.digest,
             contract_by=contract_by,
             origin=loaded.origin,
+            contract_file=str(loaded.file or ""),
             scope=scope,
             scope_digest=canonical.digest(scope),
             rules=RULES,
@@ -154,8 +155,9 @@ def _same(began: Began, contract: Document, case: Case) -> None:
     ]
     if began.rules != RULES:
         differ.append(f"rules: {began.rules} then, {RULES} now")
-    if began.contract_digest != contract.digest:
-        differ.append("the contract")
+    if began.contract_file:
+        changed = contract_file.changed_since(Path(began.contract_file), contract)
+        differ += [f"{began.contract_file}: {each}" for each in changed]
     if differ:
         raise ResumeRefused("the run cannot be resumed, these differ: " + "; ".join(differ))
 

@@ -6,7 +6,7 @@ import datetime
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from rootproof.contract import (
     file_of,
 )
 from rootproof.contract_parts import Parts, near
+from rootproof.difference import differences
 from rootproof.errors import ContractError, Fault
 from rootproof.tools.interface import ToolSpec
 
@@ -55,6 +56,8 @@ class Loaded:
     root: Path
     origin: str
     warnings: tuple[Fault, ...] = ()
+    file: Path | None = None
+    """Where it was read; None where it was given as data."""
 
 
 def load(path: Path, catalog: Mapping[str, ToolSpec], checks: frozenset[str] = frozenset()) -> Loaded:
@@ -64,7 +67,8 @@ def load(path: Path, catalog: Mapping[str, ToolSpec], checks: frozenset[str] = f
         ContractError: with every fault found.
     """
     document = document_of(path)
-    return load_document(document, path.absolute().parent, str(path), catalog, checks)
+    loaded = load_document(document, path.absolute().parent, str(path), catalog, checks)
+    return replace(loaded, file=path.absolute())
 
 
 def load_document(
@@ -91,6 +95,17 @@ def load_document(
     contract = Contract.model_validate_json(canonical.to_bytes(document))
     warnings = tuple(Fault(f"{origin}: {w.place}", w.found, w.mend) for w in found.warnings)
     return Loaded(contract, root, origin, warnings)
+
+
+def changed_since(path: Path, contract: Contract) -> list[str]:
+    """In what the file differs now from the contract it once held; nothing where there is no such file here."""
+    if not path.is_file():
+        return []
+    try:
+        now = Contract.model_validate_json(canonical.to_bytes(document_of(path)))
+    except (ContractError, ValidationError):
+        return ["it does not load any more"]
+    return differences(contract.document, now.document)
 
 
 def document_of(path: Path) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class Began(Noun):
     contract_by: Literal["user", "proposer"] = "user"
     origin: str = ""
     """Where the contract came from, in words."""
+    contract_file: str = ""
+    """The file it was read from, if it was: changed, it refuses resume."""
     scope: dict[str, str]
     """Root-relative path → SHA-256 for every readable file and test file."""
     scope_digest: str

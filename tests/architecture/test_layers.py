@@ -40,6 +40,7 @@ RULES = [
     "view",
     "answer",
     "agreement",
+    "difference",
     "outcome",
     "masking",
     "recording",

@@ -11,7 +11,9 @@ import pytest
 
 from gate.cli import Cli
 from gate.conftest import MEMORY
+from gate.conftest import shared as shared
 from gate.reference import Store
+from gate.test_durability import hindered as hindered
 from harness.desk import Desk
 
 

@@ -43,7 +43,7 @@ def test_a_side_effect_without_key_approval_and_compensation_does_not_load(desk:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"side": replace(SPEC.side, idempotency_key="titel")}, "'titel', which is no input field"),
+        ({"side": replace(SPEC.side, idempotency_key="heading")}, "'heading', which is no input field"),
         ({"side": replace(SPEC.side, approval="robot")}, "approval rule 'robot' does not exist"),
         ({"side": replace(SPEC.side, compensation="  ")}, "declares no compensation"),
         ({"repeatable": True}, "is repeatable"),

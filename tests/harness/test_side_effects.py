@@ -138,6 +138,18 @@ def test_done_but_not_recorded_it_is_found_by_its_key(desk: Desk) -> None:
     assert desk.tool.asked == [desk.events("started")[-1].key]
 
 
+def test_cancelled_within_the_tool_it_is_looked_up(desk: Desk) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    desk.run()
+    desk.approve()
+    desk.tool.after_run = interrupt
+    assert desk.resume().status == "cancelled" and desk.tracker.all() == [(TITLE, "open", 0)]
+    desk.tool.after_run = lambda: None
+    assert desk.resume().status == "success" and desk.tool.entered == 1
+
+
 def test_undone_but_not_recorded_it_is_found_by_its_key(desk: Desk) -> None:
     desk.tool.after_undo = die
     killed(lambda: act(desk, two))

@@ -54,16 +54,20 @@ class Tracker:
                 "CREATE TABLE IF NOT EXISTS tickets (number INTEGER PRIMARY KEY, key TEXT UNIQUE, title TEXT, "
                 "body TEXT, state TEXT, changes INTEGER DEFAULT 0)"
             )
+            tickets.execute("CREATE TABLE IF NOT EXISTS never (key TEXT PRIMARY KEY)")
 
     def open(self, key: str, title: str, body: str) -> None:
         with self._connected() as tickets:
             tickets.execute(
-                "INSERT OR IGNORE INTO tickets (key, title, body, state) VALUES (?, ?, ?, 'open')", (key, title, body)
+                "INSERT OR IGNORE INTO tickets (key, title, body, state) SELECT ?, ?, ?, 'open' "
+                "WHERE NOT EXISTS (SELECT 1 FROM never WHERE key = ?)",
+                (key, title, body, key),
             )
 
     def close(self, key: str) -> bool:
-        """Whether there was an open one to close."""
+        """Whether there was an open one to close. None can be opened under this key any more, however late."""
         with self._connected() as tickets:
+            tickets.execute("INSERT OR IGNORE INTO never VALUES (?)", (key,))
             statement = "UPDATE tickets SET state = 'closed', changes = changes + 1 WHERE key = ? AND state = 'open'"
             return tickets.execute(statement, (key,)).rowcount == 1
 
@@ -101,7 +105,7 @@ class OpenTicket:
         if "\n" in title:
             return Declined("the title has more than one line", "put the rest into body")
         self.tracker.open(request.key, title, str(request.input["body"]))
-        return self._seen(request.key) or Declined("the tracker did not keep the ticket")
+        return self._seen(request.key) or Declined("it was undone before it was opened")
 
     def lookup(self, key: str) -> Standing:
         found = self.tracker.find(key)

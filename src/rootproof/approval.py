@@ -60,6 +60,10 @@ def settle(case: Case, ledger: Ledger, state: State, asked: ApprovalRequested) -
     if spent:
         return Entry(Stopped(status="budget", reason=spent))
     key = key_of(ledger, case.tools[asked.tool].spec, asked.input)
+    if key and any(one.key == key for one in state.effects.begun):
+        same = ", ".join(case.tools[asked.tool].spec.side.key_fields)
+        said = f"the same effect was begun before: what counts is {same}, and it happens once"
+        return Entry(Rejected(tool=asked.tool, reason=said, invalid=False))
     return Entry(Started(tool=asked.tool, input=asked.input, request=asked.request, note=asked.note, key=key))
 
 

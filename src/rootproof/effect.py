@@ -89,8 +89,7 @@ class Undone(Noun):
     type: Literal["undone"] = "undone"
     tool: str
     key: str
-    status: Literal["undone", "nothing", "failed"]
-    """``nothing``: the effect had never happened."""
+    status: Literal["undone", "failed"]
     reason: str = ""
 
 
@@ -106,6 +105,8 @@ class Begun:
     step: int
     stuck: str = ""
     """Why its compensation failed; empty where none was tried since the run was last taken up."""
+    doubt: bool = False
+    """It was begun again though nobody knew whether it had happened: what is said of the second time is not of both."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +140,17 @@ class Effects:
         """From here on the effect may have happened. Begun again under the same key it is the same effect."""
         after = replace(self, under=self.given or self.under, given=None)
         if any(one.key == key for one in self.begun):
-            return after
+            return replace(after, begun=tuple(replace(b, doubt=b.doubt or b.key == key) for b in self.begun))
         return replace(after, begun=(*self.begun, Begun(tool, key, step)))
+
+    def declined(self, key: str) -> Effects:
+        """A tool that declined promises that it changed nothing."""
+        return self if any(one.key == key and one.doubt for one in self.begun) else self.without(key)
 
     def without(self, key: str) -> Effects:
         """It is certain that the effect of a key did not happen, or no longer stands."""
+        if not any(one.key == key for one in self.begun):
+            return self
         return replace(self, begun=tuple(one for one in self.begun if one.key != key))
 
     def undo_began(self, event: UndoStarted, epoch: int) -> Effects:

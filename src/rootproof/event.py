@@ -125,6 +125,8 @@ class Interrupted(Noun):
     reason: str
     resumable: bool = True
     """True: the run stops here and can be resumed. False: the open action is closed and will run once more."""
+    absent: bool = False
+    """The open action's side effect was looked up by its key, and had not happened."""
     usage: Usage = Usage()
 
 

@@ -32,8 +32,10 @@ def look_up(case: Case, state: State, started: Started) -> Entry:
     expired = approval.ran_out(state.effects, given)
     if expired:
         return Entry(expired)
-    known = "was not carried out" if standing.state == "absent" else f"may begin again, says {given.by}"
-    return Entry(Interrupted(reason=f"{started.tool} was begun and {known}; it runs once more", resumable=False))
+    absent = standing.state == "absent"
+    known = "was not carried out" if absent else f"may begin again, says {given.by}"
+    reason = f"{started.tool} was begun and {known}; it runs once more"
+    return Entry(Interrupted(reason=reason, resumable=False, absent=absent))
 
 
 def undo(case: Case, ledger: Ledger, state: State) -> Entry:
@@ -46,8 +48,8 @@ def undo(case: Case, ledger: Ledger, state: State) -> Entry:
     begun = effects.undoing
     if effects.undoing_epoch != ledger.epoch:
         standing = _standing(case, begun.tool, begun.key)
-        settled = {"undone": "undone", "absent": "nothing", "unknown": "failed"}.get(standing.state)
-        if settled:
+        if standing.state in ("undone", "unknown"):
+            settled = "undone" if standing.state == "undone" else "failed"
             return Entry(_undone(begun, settled, standing.reason or f"found {standing.state} by its key"))
     return Entry(_compensate(case, begun))
 

@@ -150,14 +150,8 @@ def _rejected(state: State, event: Rejected, epoch: int) -> State:
         consecutive_invalid_actions=invalid,
         refusal=refusal,
         note=event.note,
-        effects=_unless_begun(state),
+        effects=state.effects.declined(getattr(state.pending, "key", "")),
     )
-
-
-def _unless_begun(state: State) -> Effects:
-    """A tool that declined at its first attempt promises that nothing was changed."""
-    begun = state.pending
-    return state.effects.without(begun.key) if isinstance(begun, Started) and begun.attempt == 1 else state.effects
 
 
 def _known(state: State, event: Known, epoch: int) -> State:
@@ -193,7 +187,8 @@ def _effect(state: State, event: EffectEvent, epoch: int) -> State:
 def _interrupted(state: State, event: Interrupted, epoch: int) -> State:
     if event.resumable:
         return _after(state, status="interrupted", reason=event.reason)
-    return _after(state, retry=True)
+    absent = getattr(state.pending, "key", "") if event.absent else ""
+    return _after(state, retry=True, effects=state.effects.without(absent))
 
 
 def _observed(state: State, event: Observed, epoch: int) -> State:

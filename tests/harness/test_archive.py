@@ -79,6 +79,7 @@ def test_imported_it_shows_audits_and_reports_as_it_did(
     here, there = cli("show", "last", "--json").document, elsewhere("show", "last", "--json").document
     assert here == there and "nobody vouches" in elsewhere("show", "last").out
     assert elsewhere("audit", "last", "--json").document["vouched"] is False
+    assert "(nobody vouches for it)" in elsewhere("runs").out and "vouches" not in cli("runs").out
     assert elsewhere("report", "last").out == cli("report", "last").out
 
 

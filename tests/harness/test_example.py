@@ -50,12 +50,3 @@ def test_where_the_run_ends_otherwise_the_ticket_is_closed_again(place: Path) ->
     done = report(place, "--resume", "last")
     assert done.code == 4 and "undo" in done.out and "ticket 1 closed" in done.out
     assert Tracker(place / "tickets.sqlite3").all() == [(TITLE, "closed", 1)]
-
-
-def test_refused_no_ticket_is_opened(place: Path) -> None:
-    assert report(place).code == 6
-    store = place / "runs.sqlite3"
-    assert program("refuse", "last", "--by", "Bob", "--reason", "known", "--store", store).code == 0
-    done = report(place, "--resume", "last")
-    assert done.code == 4 and "refused by Bob: known" in program("audit", "last", "--store", store).out
-    assert Tracker(place / "tickets.sqlite3").all() == []

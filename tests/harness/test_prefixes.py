@@ -30,6 +30,7 @@ MESSAGES = st.sampled_from(
         json.dumps(opening("one")),
         json.dumps(opening("two")),
         json.dumps(opening("three", "no body")),
+        json.dumps(opening("one", "said otherwise")),
         json.dumps(opening("bad\nlines")),
         json.dumps(opening("x" * 200)),
         '{"type": "action", "tool": "read_file", "input": {"path": "src/rates.py"}}',
@@ -139,11 +140,11 @@ def world_after(events: list[Event], last_happened: bool) -> World:
 
 
 def effects_of(state: State) -> dict[str, Any]:
-    begun = [(one.tool, one.key, one.step, one.stuck) for one in state.effects.begun]
+    begun = [(one.tool, one.key, one.step, one.stuck, one.doubt) for one in state.effects.begun]
     return {**_come_to(state), "begun": begun, "undoing": state.effects.undoing}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages=st.lists(MESSAGES, min_size=1, max_size=5), happened=st.booleans())
 def test_any_prefix_resumes_to_the_same_state_and_no_effect_happens_twice(
     root: Path, messages: list[str], happened: bool
@@ -161,7 +162,7 @@ def test_any_prefix_resumes_to_the_same_state_and_no_effect_happens_twice(
         assert left.tickets == world.tickets and left.changes == world.changes
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(messages=st.lists(MESSAGES, min_size=1, max_size=5))
 def test_what_stands_in_the_world_is_what_the_state_says(root: Path, messages: list[str]) -> None:
     ledger, world = Memory(), World()

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from gate.test_damage import change
 from gate.test_killed import Armed, after, die, killed
 from harness.desk import TITLE, Desk, opening, propose, two
+from rootproof.errors import LeaseLost
 from rootproof.state import State
+from rootproof.tools.interface import Declined
 
 EVENTS = 14
 """As many as the run of the example appends, with its approval, when nothing happens to it."""
@@ -282,3 +285,77 @@ def test_two_runs_have_their_own_tickets(desk: Desk) -> None:
         desk.approve(run)
         desk.resume(run)
     assert desk.tracker.all() == [(TITLE, "open", 0)] * 2
+
+
+def test_the_same_effect_under_another_input_is_not_done_and_the_model_is_told(desk: Desk) -> None:
+    def say(view: dict[str, Any]) -> Any:
+        return opening("same", f"body {view['step']}") if view["step"] <= 2 else {"type": "final"}
+
+    desk.run(say)
+    ended = desk.to_the_end(say)
+    assert ended.status == "max_steps" and desk.tool.entered == 1
+    assert "what counts is title" in desk.events("rejected")[0].reason
+    assert desk.tracker.all() == [("same", "closed", 1)]
+
+
+def test_declined_the_second_time_it_may_still_have_happened_the_first(desk: Desk) -> None:
+    desk.run()
+    desk.approve()
+    desk.tool.after_run = die
+    killed(lambda: desk.resume())
+    desk.tool.after_run, desk.tool.blind = (lambda: None), True
+    assert desk.resume().status == "waiting"
+    desk.approve(by="Bob", reason="try")
+    desk.tool.run = lambda request: Declined("the tracker is closed today")  # type: ignore[method-assign]
+    ended = desk.resume()
+    assert ended.status == "max_steps" and desk.tracker.all() == [(TITLE, "closed", 1)], "and so it was undone"
+
+
+@pytest.mark.parametrize(("steps", "left"), [(6, [(TITLE, "open", 0)]), (2, [])])
+def test_a_process_that_slept_through_its_lease_wakes_up_before_the_tool(
+    desk: Desk, steps: int, left: list[Any]
+) -> None:
+    """Another one took the run over and ended it. The sleeper enters the tool all the same: one key, one effect, and
+    none at all where the run has been undone."""
+    desk.run(propose, desk.contract(steps))
+    desk.approve()
+    taken: list[str] = []
+
+    def sleep(state: State, event: Any) -> None:
+        if event.type == "started" and not taken:
+            taken.append("now")
+            change(desk, "UPDATE runs SET until = 0")
+            if steps == 2:
+                desk.tool.blind = True
+                assert desk.resume().status == "waiting"
+                desk.tool.blind = False
+                desk.refuse(reason="leave it")
+            taken.append(desk.resume().status)
+
+    with pytest.raises(LeaseLost):
+        desk.resume("last", propose, sleep)
+    assert taken[1] == ("success" if steps == 6 else "max_steps") == desk.state().status
+    assert desk.tracker.all() == left
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("seq", range(7, 13))
+def test_killed_around_an_approval_that_runs_out(
+    desk: Desk, seq: int, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def live(*listeners: Any) -> None:
+        desk.run(propose, desk.contract(3, policy={"approval_seconds": 0.001}), *listeners)
+        desk.resume("last", propose, *listeners)
+
+    def doomed() -> None:
+        if when == "before":
+            Armed.doomed = seq
+            monkeypatch.setattr("rootproof.ledger.sqlite.SqliteStore", Armed)
+        live(*((after(seq),) if when == "after" else ()))
+
+    killed(doomed)
+    monkeypatch.undo()
+    assert desk.resume().status in ("waiting", "max_steps")
+    ended = desk.resume()
+    assert ended.status == "max_steps" and ended.steps == 3 and desk.tool.entered == 0
+    assert desk.types().count("approval_expired") == 1 and desk.state().consecutive_invalid_actions == 0

@@ -138,7 +138,7 @@ def _effect(stored: Stored, before: State, after: State) -> Iterator[tuple[str, 
             yield "effect", {"what": "observed", "tool": event.tool, "key": before.pending.key}
         case Undone() as event:
             said = {"tool": event.tool, "key": event.key, "reason": event.reason}
-            yield "effect", {"what": {"nothing": "nothing to undo"}.get(event.status, event.status), **said}
+            yield "effect", {"what": event.status, **said}
 
 
 def _masked(event: Observed) -> dict[str, int]:

@@ -176,6 +176,6 @@ def _what(event: object) -> str:
         said = [f"{k} {fields[k]}" for k in ("status", "verdict", "grade", "matches", "path") if fields.get(k)]
         return one_line(f"{event.tool}: {', '.join(said) or 'observed'}", 200)
     names = ("reason", "message", "problem", "tool")
-    said = next((str(getattr(event, name)) for name in names if getattr(event, name, "")), "")
+    words = next((str(getattr(event, name)) for name in names if getattr(event, name, "")), "")
     by = f"{event.by}: " if isinstance(event, ApprovalGiven | ApprovalRefused) else ""
-    return one_line(f"{by}{said}", 200)
+    return one_line(f"{by}{words}", 200)

@@ -234,5 +234,9 @@ class SideEffectTool(Tool, Protocol):
         ...
 
     def compensate(self, key: str) -> Compensated:
-        """Undo the effect of a key. Asked again for the same key it changes nothing more."""
+        """Undo the effect of a key. Asked again for the same key it changes nothing more.
+
+        Where the effect did not happen it makes sure that it no longer can under this key: a process that was frozen
+        before it entered ``run`` may wake up late.
+        """
         ...

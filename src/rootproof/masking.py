@@ -104,15 +104,17 @@ class Masks:
     """Known values, longest first."""
     counts: Counter[str] = field(default_factory=Counter)
     _found: dict[bytes, str] = field(default_factory=dict)
+    _clean: bool = False
+    """True: all was looked at before, and nothing in it is a token."""
 
     def learn(self, values: Sequence[object]) -> None:
         """Look for secrets in all of an observation before any of it is masked: one that is known from one place is
         masked in the others too, also where nothing around it says what it is."""
-        for value in values:
-            for data in _texts(value):
-                self._scan(data)
-                if b"\x00" in data:
-                    self._scan(data.replace(b"\x00", b""))  # UTF-16 holds every second byte of a token
+        texts = [data for value in values for data in _texts(value)]
+        texts += [data.replace(b"\x00", b"") for data in texts if b"\x00" in data]  # UTF-16: every second byte is one
+        self._clean = scanner().any.search(b"\n".join(texts)) is None
+        for data in () if self._clean else texts:
+            self._scan(data)
 
     def _scan(self, data: bytes) -> None:
         for form, start, end in _matches(data):
@@ -147,12 +149,16 @@ class Masks:
             if times:
                 self.counts[ENVIRONMENT] += times
                 text = text.replace(secret, mark(secret))
+        if self._clean:
+            return text
         data = text.encode("utf-8", "surrogatepass")
         masked = self._formats(data)
         return text if masked is data else masked.decode("utf-8", "backslashreplace")
 
     def _formats(self, data: bytes) -> bytes:
         """Every token masked in one pass, however many there are; the same object where there is none."""
+        if self._clean:
+            return data
         spans = sorted((start, end, form.kind) for form, start, end in _matches(data))
         parts: list[bytes] = []
         at = 0

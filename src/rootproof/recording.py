@@ -19,7 +19,8 @@ def record(started: Started, report: Observation, stale: Sequence[str], secrets:
     """The event for one report, with its attachments under their digests."""
     raw = canonical.as_json(report.fields)
     masks = Masks(secrets)
-    masks.learn([raw, report.excerpt, *report.attachments.values()])
+    stated = {name: canonical.as_json(value) for name, value in report.conditions.items()}
+    masks.learn([raw, report.excerpt, stated, *report.attachments.values()])
     attachments = {name: masks.data(data) for name, data in report.attachments.items()}
     digests = {name: canonical.digest_bytes(data) for name, data in attachments.items()}
     fields = masks.value(raw)
@@ -27,7 +28,7 @@ def record(started: Started, report: Observation, stale: Sequence[str], secrets:
     if size > MAX_FIELDS:
         fields = {"$too_large": size}
     excerpt = str(masks.value(report.excerpt))
-    conditions = {name: masks.value(canonical.as_json(value)) for name, value in report.conditions.items()}
+    conditions = {name: masks.value(value) for name, value in stated.items()}
     flags = (*report.flags, *masks.flags)
     if len(excerpt) > MAX_EXCERPT:
         half = MAX_EXCERPT // 2

@@ -44,7 +44,7 @@ def test_the_scanner_is_the_one_that_is_installed_and_every_format_of_it_is_used
 
 
 @pytest.mark.parametrize("kind", TOKENS)
-@pytest.mark.parametrize("place", ["field", "list", "key", "excerpt", "attachment", "utf-16"])
+@pytest.mark.parametrize("place", ["field", "list", "key", "excerpt", "conditions", "attachment", "utf-16"])
 def test_a_token_is_masked_wherever_it_stands_and_the_mask_is_stated(kind: str, place: str) -> None:
     token = TOKENS[kind]
     text = f"before\ntoken = '{token}' # and after\n"
@@ -53,6 +53,7 @@ def test_a_token_is_masked_wherever_it_stands_and_the_mask_is_stated(kind: str, 
         "list": Observation({"hits": [{"text": text, "line": 2}]}),
         "key": Observation({"object": {token: 1}}),
         "excerpt": Observation({}, text),
+        "conditions": Observation({}, conditions={"change": text}),
         "attachment": Observation({}, "", {"a.py": text.encode()}),
         "utf-16": Observation({}, "", {"a.py": text.encode("utf-16")}),
     }[place]

@@ -157,6 +157,24 @@ def judged_again(ledger: Ledger, specs: Mapping[str, ToolSpec]) -> Judged:
     return Judged(count, tuple(refuted), tuple(sorted(missing)))
 
 
+def proved(found: archive.Archive, specs: Mapping[str, ToolSpec]) -> tuple[Ledger, Judged]:
+    """A run from an archive, after all that can be derived of it was derived again.
+
+    Raises:
+        LedgerDamaged: something does not follow, or does not hold together.
+    """
+    ledger = Ledger(found.run, found.events, found.blob)
+    try:
+        prove(found.run, ledger.state)
+        again = judged_again(ledger, specs)
+        derive(ledger)
+    except (KeyError, TypeError, ValueError, AssertionError, AttributeError, RecursionError) as error:
+        raise LedgerDamaged(f"run {found.run}: its events do not hold together: {str(error)[:200]}") from None
+    if again.refuted:
+        raise LedgerDamaged(f"run {found.run}: {'; '.join(again.refuted[:5])}")
+    return ledger, again
+
+
 def _judged(stored: Stored, state: State, ledger: Ledger, spec: ToolSpec) -> list[str]:
     from rootproof.recording import observation_digest
 

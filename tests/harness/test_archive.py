@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from gate.cli import Cli, Said
 from gate.reference import FINAL, Store, policy
 from harness.desk import TITLE, Desk
-from rootproof import assemble
+from rootproof import assemble, completion, verify
 from rootproof.errors import LedgerDamaged, RootproofError, UsageError
 from rootproof.ledger import archive, chain
+from rootproof.report import build as report
 
 Members = dict[str, bytes]
 
@@ -122,6 +123,16 @@ def test_a_run_of_the_same_name_with_another_history_is_refused(
     assert len(elsewhere("show", run, "--json").document["events"]) == 7
 
 
+def long_list(file: Path) -> None:
+    """A directory that claims one member and has very many bytes."""
+    data = file.read_bytes()
+    end = bytearray(data[-22:])
+    start = int.from_bytes(end[16:20], "little")
+    listing = data[start:-22] * 200
+    end[12:16] = len(listing).to_bytes(4, "little")
+    file.write_bytes(data[:start] + listing + end)
+
+
 HOSTILE: dict[str, Callable[[Path, Members], object]] = {
     "a path that climbs": lambda file, parts: written(file, {**parts, "../../evil": b"x"}),
     "an absolute path": lambda file, parts: written(file, {**parts, "/etc/passwd": b"x"}),
@@ -143,6 +154,11 @@ HOSTILE: dict[str, Callable[[Path, Members], object]] = {
         file, {**parts, archive.EVENTS: parts[archive.EVENTS].replace(b'"seq":1,', b'"seq":true,').replace(b'"seq":1}', b'"seq":true}')}
     ),
     "deep nesting": lambda file, parts: written(file, {**parts, archive.EVENTS: b"[" * 100_000}),
+    "an epoch that no store can hold": lambda file, parts: written(
+        file, {**parts, archive.EVENTS: parts[archive.EVENTS].replace(b'"epoch":1,', b'"epoch":' + b"9" * 30 + b",")}
+    ),
+    "a comment": lambda file, parts: written(file, parts).open("ab").write(b"more"),
+    "a list of members that is longer than it says": lambda file, parts: long_list(written(file, parts)),
     "no zip": lambda file, parts: file.write_bytes(b"PK\x03\x04" + b"nonsense" * 100),
     "nothing": lambda file, parts: file.write_bytes(b""),
 }  # fmt: skip
@@ -232,3 +248,29 @@ def test_writing_needs_no_file(file: Path) -> None:
     found = archive.read(file)
     assert archive.to_bytes(found) == file.read_bytes()
     assert zipfile.ZipFile(io.BytesIO(archive.to_bytes(found))).testzip() is None
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_events_in_any_other_order_or_number_are_refused_or_hold_together(file: Path, data: st.DataObject) -> None:
+    """Hashed again, so that the chain is whole: whatever is accepted can be shown, and success still has its facts."""
+    found = archive.read(file)
+    count = len(found.rows)
+    order = data.draw(
+        st.lists(st.integers(0, count - 1), min_size=1, max_size=count + 4) | st.permutations(range(count))
+    )
+    if data.draw(st.booleans()):
+        order = [*range(count)]
+        order[data.draw(st.integers(1, count - 1))] = data.draw(st.integers(0, count - 1))
+    prior, rows = chain.genesis(found.run), []
+    for seq, number in enumerate(order, 1):
+        row = found.rows[number]
+        prior = chain.link(prior, seq, row.epoch, row.time, row.body)
+        rows.append(replace(row, seq=seq, hash=prior))
+    try:
+        ledger, _ = verify.proved(replace(found, rows=tuple(rows)), assemble.catalog())
+    except LedgerDamaged:
+        return
+    if ledger.state.status == "success":
+        assert completion.met(ledger.contract, ledger.state)
+    assert report.derive(ledger)["status"] == ledger.state.status

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +25,11 @@ from rootproof.ledger.interface import Stored
 
 SCHEMA = "rootproof/archive/1"
 MAX_BYTES = 256 * 1024 * 1024
-MAX_MEMBERS = 100_000
+MAX_MEMBERS = 60_000
+_END = struct.Struct("<4s4H2LH")
+"""A zip's last record, where it has no comment."""
+_LISTED = 46 + 80
+"""Most bytes of one member in a zip's directory: nothing but a name as long as those here."""
 ABOUT, EVENTS, BLOBS = "rootproof.json", "events.jsonl", "blobs/"
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _BLOB = re.compile(r"blobs/[0-9a-f]{64}")
@@ -59,7 +64,13 @@ class Archive:
 
 
 def to_bytes(archive: Archive) -> bytes:
-    """The file of an archive."""
+    """The file of an archive.
+
+    Raises:
+        UsageError: the run refers to more stored files than an archive holds.
+    """
+    if len(archive.blobs) > MAX_MEMBERS - 2:
+        raise UsageError(f"run {archive.run} refers to more than {MAX_MEMBERS} stored files", "copy the store instead")
     about = {"schema": SCHEMA, "run": archive.run, "created": archive.created, "head": archive.head}
     rows = [{**vars(row), "body": row.body.decode("ascii")} for row in archive.rows]
     members = {ABOUT: canonical.to_bytes({**about, "events": len(rows)}) + b"\n"}
@@ -94,6 +105,7 @@ def read(path: Path) -> Archive:
         size = path.stat().st_size
         if not path.is_file() or size > MAX_BYTES:
             raise _none(path, f"it is no file of at most {MAX_BYTES} bytes")
+        _directory(path, size)
         with zipfile.ZipFile(path) as file:
             members = _members(path, file, size)
         archive = _parsed(path, members)
@@ -109,6 +121,18 @@ def read(path: Path) -> Archive:
 
 def _none(path: Path, why: str) -> UsageError:
     return UsageError(f"{path} is no archive of a run: {why[:200]}", "name a file written by `rootproof export`")
+
+
+def _directory(path: Path, size: int) -> None:
+    """That the list of members is a short one, before anything reads it."""
+    with path.open("rb") as file:
+        file.seek(max(size - 64, 0))
+        tail = file.read(64)
+    if size < _END.size or b"PK\x06\x07" in tail[: -_END.size]:
+        raise _none(path, "it does not end as one")
+    sign, _, _, _, count, listed, _, comment = _END.unpack(tail[-_END.size :])
+    if sign != b"PK\x05\x06" or comment or count > MAX_MEMBERS or listed > count * _LISTED:
+        raise _none(path, "it does not end as one, or its list of members is too long")
 
 
 def _members(path: Path, file: zipfile.ZipFile, size: int) -> dict[str, bytes]:
@@ -144,6 +168,8 @@ def _parsed(path: Path, members: Mapping[str, bytes]) -> Archive:
 def _row(path: Path, row: Any) -> Row:
     if not isinstance(row, dict) or {key: type(value) for key, value in row.items()} != _ROW:
         raise _none(path, "an event of it has another form")
+    if not 0 < row["epoch"] < 2**53 or len(row["time"]) > 40 or len(row["hash"]) != 64:
+        raise _none(path, "an event of it has an epoch, a time or a hash that no store writes")
     return Row(row["seq"], row["epoch"], row["time"], row["body"].encode("ascii"), row["hash"])
 
 

@@ -20,11 +20,9 @@ def import_run(
 ) -> None:
     """Prove an archive and add its run to the store. Without --head it can be looked at, but not gone on with."""
     from rootproof import assemble, verify
-    from rootproof.errors import LedgerDamaged, UsageError
+    from rootproof.errors import UsageError
     from rootproof.ledger.archive import read
     from rootproof.ledger.transfer import put_in, unvouched
-    from rootproof.outcome import prove
-    from rootproof.report.build import Ledger
     from rootproof.text import one_line
 
     archive = read(file)
@@ -32,11 +30,7 @@ def import_run(
         raise UsageError(
             f"the archive's head is {archive.head}, not {one_line(head, 80)}", "it is not the run you mean"
         )
-    ledger = Ledger(archive.run, archive.events, archive.blob)
-    prove(archive.run, ledger.state)
-    again = verify.judged_again(ledger, assemble.catalog())
-    if again.refuted:
-        raise LedgerDamaged(f"run {archive.run}: {'; '.join(again.refuted)}")
+    ledger, again = verify.proved(archive, assemble.catalog())
     opened = assemble.open_store(store)
     how = put_in(opened, archive, vouched=bool(head))
     said = "added" if how == "new" else "was here already"

@@ -131,6 +131,14 @@ class Desk:
     def types(self, run: str = "last") -> list[str]:
         return [one.event.type for one in self.stored(run)]
 
+    def types_or_none(self) -> list[str]:
+        """The same; empty where no run has begun."""
+        store = assemble.open_store(self.path)  # mends what a killed process left half made
+        try:
+            return self.types() if store.runs() else []
+        finally:
+            store.close()
+
     def events(self, kind: str, run: str = "last") -> list[Any]:
         return [one.event for one in self.stored(run) if one.event.type == kind]
 

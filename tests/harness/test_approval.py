@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gate.cli import Cli
-from harness.desk import TITLE, Desk, opening, propose
+from gate.test_killed import die, killed
+from harness.desk import SPEC, TITLE, Desk, opening, propose
 from rootproof import approval, policy
 from rootproof.effect import ApprovalGiven, ApprovalRequested, Effects
 from rootproof.errors import StoreBusy, UsageError
+from rootproof.tools.interface import Side
 
 
 def request_of(desk: Desk, text: str) -> str:
@@ -233,3 +236,32 @@ def test_the_words_of_a_decision_are_inert(desk: Desk, cli: Cli) -> None:
     lines = cli("show", "last").out.splitlines()
     assert [line for line in lines if line.startswith("status=")] == ["status=success"]
     assert all("\x1b" not in line for line in lines)
+
+
+def test_a_tool_without_side_effect_may_need_approval_too(desk: Desk) -> None:
+    """It has no key: begun and not seen to end, it runs once more, as every tool that changes nothing twice."""
+    spec = replace(SPEC, effect="idempotent", side=Side(approval="person"))
+    desk.tool.spec = spec  # type: ignore[misc]
+    desk.run()
+    assert desk.types()[-1] == "approval_requested"
+    desk.approve()
+    desk.tool.after_run = die
+    killed(lambda: desk.resume())
+    desk.tool.after_run = lambda: None
+    assert desk.resume().status == "success" and desk.tool.entered == 1 and desk.tool.asked == []
+    assert desk.types().count("approval_requested") == 1 and desk.state().effects.begun == ()
+    assert desk.tracker.all() == [(TITLE, "open", 0)]
+
+
+def test_an_approval_is_for_one_time(desk: Desk) -> None:
+    """Said again after a refusal it is asked again; nothing of an earlier approval is left over."""
+
+    def say(view: dict[str, Any]) -> Any:
+        return opening("again") if view["step"] <= 2 else {"type": "final"}
+
+    desk.run(say)
+    desk.refuse()
+    assert desk.resume(say=say).status == "waiting" and desk.types().count("approval_requested") == 2
+    desk.approve()
+    desk.resume(say=say)
+    assert desk.tool.entered == 1

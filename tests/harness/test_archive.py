@@ -274,3 +274,16 @@ def test_events_in_any_other_order_or_number_are_refused_or_hold_together(file: 
     if ledger.state.status == "success":
         assert completion.met(ledger.contract, ledger.state)
     assert report.derive(ledger)["status"] == ledger.state.status
+
+
+def test_what_a_tool_from_elsewhere_observed_is_judged_where_the_tool_is(desk: Desk, cli: Cli, tmp_path: Path) -> None:
+    desk.run()
+    desk.approve()
+    assert desk.resume().status == "success"
+    file = tmp_path / "ticket.zip"
+    assert cli("export", "last", "-o", file).code == 0
+    said = cli("verify", file, "--repo", desk.root, store=False)
+    assert said.code == 7 and "no tool open_ticket" in said.out and "refuted" not in said.out
+    there = verify.verify(verify.read(file), desk.root, desk.options(lambda view: ""))
+    assert there.answer == "confirmed" and "holds against contract" in there.reasons[0]
+    assert desk.tool.entered == 1, "verifying opens no ticket"

@@ -170,7 +170,7 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     """
     if not root.is_dir() or root.resolve() == Path("/"):
         raise UsageError(f"the repository is not at {root}", "name the folder of one repository with --root")
-    model = proposers.open_model(options.model, options.record, options.suggest)
+    model = proposers.chosen(contract, options.model, options.record, options.suggest)
     proposers.check_limit(model, contract)
     scope = Scope(root, contract.scope)
     shop = Workshop(contract, scope, options)

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from rootproof import canonical, pattern
 from rootproof.fact import Noun, Scalar
+from rootproof.plan import PlanTerms, WorkflowStep
 
 SCHEMA = "rootproof/contract/1"
 
@@ -186,6 +187,9 @@ class Contract(Noun):
     tools: dict[str, dict[str, Scalar]]
     """Tool → its settings."""
     evidence: tuple[EvidenceItem, ...] = ()
+    workflow: tuple[WorkflowStep, ...] = ()
+    """The fixed steps of mode ``workflow``, in order."""
+    plan: PlanTerms = PlanTerms()
     completion: Completion
     answer: Answer | None = None
 

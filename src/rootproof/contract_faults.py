@@ -11,6 +11,7 @@ from rootproof.criteria_faults import completion
 from rootproof.criterion import Value
 from rootproof.effect_faults import effect_faults
 from rootproof.errors import Fault
+from rootproof.laid_faults import laid_faults
 from rootproof.tools.interface import Field, Result, ToolSpec
 
 
@@ -28,6 +29,7 @@ def find(parts: Parts, catalog: Mapping[str, ToolSpec]) -> Findings:
     for number, item in parts.evidence:
         _item(parts, catalog, number, item, found)
     _unique(parts, found)
+    laid_faults(parts, catalog, found)
     if parts.completion is not None:
         completion(parts, catalog, found)
     if parts.answer is not None:

@@ -5,7 +5,7 @@ It knows no provider, no tool and no kind of question: only nouns, rules, the gr
 
 from __future__ import annotations
 
-from rootproof import approval, completion, protocol, recovery, turn
+from rootproof import approval, completion, mode, plan, recovery, review, turn
 from rootproof.case import Case
 from rootproof.effect import ApprovalRequested
 from rootproof.errors import ModelUnavailable
@@ -32,19 +32,23 @@ def investigate(case: Case, ledger: Ledger) -> State:
 
 
 def next_event(case: Case, ledger: Ledger, state: State) -> Entry:
-    """Decide the one thing that happens next: judge what is pending, stop, or ask the model."""
+    """Decide the one thing that happens next: judge what is pending, stop, take a laid step, or ask the model."""
     if state.undoing:
         return recovery.undo(case, ledger, state)
     match state.pending:
         case Observed() as observed:
             return turn.check(case, ledger, state, observed)
+        case ApprovalRequested(tool=plan.PLAN) as asked:
+            return review.settle(case, state, asked)
         case ApprovalRequested() as asked:
             return approval.settle(case, ledger, state, asked)
         case Started() as started:
             return turn.carry_out(case, ledger, state, started)
         case Replied() as reply:
-            return turn.judge(case, state, protocol.parse(reply.text, reply.finish))
+            return turn.judge(case, state, reply)
         case None if stopped := completion.stop_reason(case.contract, state):
             return Entry(stopped)
+        case None if laid := mode.following(case.contract, state):
+            return Entry(laid)
         case None:
             return turn.ask(case, state)

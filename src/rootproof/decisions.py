@@ -14,6 +14,7 @@ from rootproof.event import Started
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.transfer import refuse_unvouched
 from rootproof.outcome import Outcome, outcome
+from rootproof.plan import PLAN, PlanStep
 from rootproof.state import State
 from rootproof.text import one_line
 
@@ -27,6 +28,8 @@ class Decision:
     reason: str
     request: str = ""
     """The beginning of the digest of what the person saw; empty: whatever the run waits for now."""
+    steps: tuple[PlanStep, ...] = ()
+    """Where a plan is approved: what is to be carried out in its place."""
 
 
 def decide(run: str, decision: Decision, store_file: Path | None) -> Outcome:
@@ -81,6 +84,8 @@ def asked_of(run: str, state: State, decision: Decision) -> ApprovalRequested | 
             f"run {run} waits for another input: {asked.request[:16]}, not {one_line(decision.request, 80)}",
             f"`rootproof show {run}` shows exactly what would be done",
         )
+    if decision.steps and asked.tool != PLAN:
+        raise UsageError(f"run {run} waits for {asked.tool}, not for a plan", "leave --plan out")
     if isinstance(asked, ApprovalRequested) and approval.ran_out(state.effects, asked):
         raise UsageError(
             f"run {run}: the request for approval ran out at {asked.expires_at}",
@@ -99,4 +104,6 @@ def _event(state: State, asked: ApprovalRequested | Started, decision: Decision)
     until, under = approval.moment(state.effects, contract.policy.approval_seconds), contract.digest
     if isinstance(asked, ApprovalRequested):
         until, under = asked.expires_at, asked.contract
-    return ApprovalGiven(by=by, reason=reason, request=asked.request, contract=under, at=at, expires_at=until)
+    return ApprovalGiven(
+        by=by, reason=reason, request=asked.request, contract=under, at=at, expires_at=until, steps=decision.steps
+    )

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from rootproof import canonical
 from rootproof.fact import Noun
+from rootproof.plan import PLAN, PlanStep
 
 Moment = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00$")]
 """A moment in UTC, always written alike, so that the later one is the greater text. The wall clock's: a label that is
@@ -46,6 +47,8 @@ class ApprovalGiven(Noun):
     contract: str
     at: Moment
     expires_at: Moment
+    steps: tuple[PlanStep, ...] = ()
+    """Where a plan was asked about: what the person put in its place. Empty: as it was sent."""
 
 
 class ApprovalRefused(Noun):
@@ -164,6 +167,10 @@ class Effects:
         begun = tuple(replace(one, stuck=stuck) if one.key == event.key else one for one in self.begun)
         return replace(after, begun=begun)
 
+    def settled(self) -> Effects:
+        """What was decided has been acted on."""
+        return replace(self, given=None) if self.given else self
+
     def taken_up(self) -> Effects:
         """A run is taken up again: compensations that failed are tried once more."""
         return replace(self, begun=tuple(replace(one, stuck="") for one in self.begun))
@@ -174,7 +181,7 @@ def changes(effects: Effects, event: EffectEvent, epoch: int) -> dict[str, Any]:
     match event:
         case ApprovalRequested():
             asks = {"pending": event, "pending_epoch": epoch, "consecutive_parse_errors": 0, "refusal": ""}
-            reason = f"{event.tool} needs the approval of a person"
+            reason = f"{'the plan' if event.tool == PLAN else event.tool} needs the approval of a person"
             waits = {"note": event.note, "status": "waiting", "reason": reason}
             return {**asks, **waits, "effects": effects.asked(event)}
         case ApprovalGiven():

@@ -20,6 +20,7 @@ from rootproof.effect import (
     Waiting,
 )
 from rootproof.fact import Fact, Noun
+from rootproof.plan import PlanStep
 
 
 class Usage(Noun):
@@ -31,6 +32,16 @@ class Usage(Noun):
     model_tokens: int = 0
     cost: float = 0.0
     """US dollars of model calls, where prices are known."""
+
+    def plus(self, other: Usage) -> Usage:
+        """The sum of two costs."""
+        return Usage(
+            seconds=self.seconds + other.seconds,
+            cpu_seconds=self.cpu_seconds + other.cpu_seconds,
+            test_runs=self.test_runs + other.test_runs,
+            model_tokens=self.model_tokens + other.model_tokens,
+            cost=self.cost + other.cost,
+        )
 
 
 class Began(Noun):
@@ -61,13 +72,29 @@ class Began(Noun):
 
 
 class Replied(Noun):
-    """A model's raw message is here, not yet judged. Begins a step."""
+    """A raw message is here, not yet judged. Begins a step."""
 
     type: Literal["replied"] = "replied"
     text: str
     finish: str = "stop"
     label: str = ""
+    origin: Literal["model", "plan", "workflow"] = "model"
+    """Who chose it: the model just now, an accepted plan, or the contract's workflow."""
+    at: int = 0
+    """How many steps of that plan or workflow are begun or left out with this one."""
     usage: Usage = Usage()
+
+
+class Planned(Noun):
+    """A plan was accepted: its steps are carried out one by one, each authorised when its turn comes."""
+
+    type: Literal["planned"] = "planned"
+    steps: tuple[PlanStep, ...]
+    by: str = "rules"
+    """Who accepted it: the rules, or a named person."""
+    edited: bool = False
+    """That person put other steps in the place of the model's."""
+    note: str = ""
 
 
 class ParseError(Noun):
@@ -215,6 +242,7 @@ class Resumed(Noun):
 Event = Annotated[
     Began
     | Replied
+    | Planned
     | ParseError
     | Rejected
     | Known

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+from rootproof.course import Course, advance
 from rootproof.effect import ApprovalRequested, EffectEvent, Effects, changes
 from rootproof.event import (
     Began,
@@ -18,6 +19,7 @@ from rootproof.event import (
     Known,
     Observed,
     ParseError,
+    Planned,
     Rejected,
     Replied,
     Resumed,
@@ -26,21 +28,8 @@ from rootproof.event import (
     Usage,
 )
 from rootproof.fact import Fact
+from rootproof.seen import TRAIL, Seen
 from rootproof.status import RESUMABLE, UNSUCCESSFUL, Status
-
-TRAIL = 40
-"""Earlier observations kept for the view's working set; older ones are counted only."""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """One earlier observation, as the view may show it again."""
-
-    step: int
-    event: int
-    observed: Observed
-    shown: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """What the view has already made of it, by form: an observation never changes, and it is shown at many steps."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +68,7 @@ class State:
     tries: int = 0
     """Interventions tried so far: the sum of the field ``tries`` of all observations."""
     effects: Effects = field(default_factory=Effects)
+    course: Course = field(default_factory=Course)
 
     @property
     def stopped(self) -> bool:
@@ -100,17 +90,6 @@ class State:
         return self.facts.get((name, about))
 
 
-def add(one: Usage, other: Usage) -> Usage:
-    """The sum of two costs."""
-    return Usage(
-        seconds=one.seconds + other.seconds,
-        cpu_seconds=one.cpu_seconds + other.cpu_seconds,
-        test_runs=one.test_runs + other.test_runs,
-        model_tokens=one.model_tokens + other.model_tokens,
-        cost=one.cost + other.cost,
-    )
-
-
 def _after(state: State, **changed: Any) -> State:
     """A copy with some fields changed: ``dataclasses.replace``, but quick, for every event needs it."""
     after = object.__new__(State)
@@ -121,8 +100,23 @@ def _after(state: State, **changed: Any) -> State:
 def fold(state: State, event: Event, epoch: int = 0) -> State:
     """The state after one more event. Pure; the same events always give the same state."""
     usage = getattr(event, "usage", None)
-    spent = add(state.spent, usage) if usage is not None and any(vars(usage).values()) else state.spent
-    return _FOLDS[type(event)](_after(state, seq=state.seq + 1, spent=spent), event, epoch)
+    spent = state.spent.plus(usage) if usage is not None and any(vars(usage).values()) else state.spent
+    after = _FOLDS[type(event)](_after(state, seq=state.seq + 1, spent=spent), event, epoch)
+    return _on_course(after, event)
+
+
+def _on_course(state: State, event: Event) -> State:
+    known = [fact.name for fact in state.facts.values() if fact.standing == "held"] if state.course.steps else ()
+    course = advance(state.course, event, known)
+    if course is state.course:
+        return state
+    fresh = course.dropped and course.dropped != state.course.dropped
+    return _after(state, course=course, refusal=course.dropped if fresh else state.refusal)
+
+
+def _planned(state: State, event: Planned, epoch: int) -> State:
+    settled = {"pending": None, "effects": state.effects.settled()}
+    return _after(state, **settled, consecutive_parse_errors=0, refusal="", note=event.note)
 
 
 def _began(state: State, event: Began, epoch: int) -> State:
@@ -278,6 +272,7 @@ def _resumed(state: State, event: Resumed, epoch: int) -> State:
 _FOLDS: Mapping[type, Callable[[State, Any, int], State]] = {
     Began: _began,
     Replied: _replied,
+    Planned: _planned,
     ParseError: _parse_error,
     Rejected: _rejected,
     Known: _known,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from rootproof import approval, canonical, completion, evidence, policy, protocol, recovery, text, view
+from rootproof import approval, canonical, completion, evidence, policy, protocol, recovery, review, text, view
 from rootproof.authority import authorise
 from rootproof.case import Case
 from rootproof.contract import read_document
@@ -43,13 +43,20 @@ def ask(case: Case, state: State) -> Entry:
     return Entry(Replied(text=said, finish=reply.finish, label=text.one_line(reply.label, 200), usage=usage))
 
 
-def judge(case: Case, state: State, message: protocol.Message) -> Entry:
-    """Parse error, final, or an action that is authorised, rejected or blocked."""
+def judge(case: Case, state: State, reply: Replied) -> Entry:
+    """Parse error, final, a plan that is reviewed, or an action that is authorised, rejected or blocked."""
+    planning = case.contract.mode == "plan"
+    message = protocol.parse(reply.text, reply.finish, planning)
     if isinstance(message, protocol.Malformed):
         error = ParseError(code=message.code, message=message.message, line=message.line, column=message.column)
         return Entry(error)
     if isinstance(message, protocol.Final):
         return final(case, state, message)
+    if isinstance(message, protocol.Plan):
+        return review.review(case, state, message)
+    if planning and reply.origin == "model":
+        reason = "under this contract actions are taken from an accepted plan only"
+        return Entry(Rejected(tool=message.tool[:80], reason=reason, hint="send a plan, or final", note=message.note))
     verdict = authorise(case, message)
     if isinstance(verdict, policy.Denied):
         return Entry(Blocked(tool=message.tool[:80], code=verdict.code, reason=verdict.reason))

@@ -21,7 +21,10 @@ NOUNS = [
     "criterion",
     "fact",
     "effect",
+    "plan",
     "event",
+    "course",
+    "seen",
     "status",
     "state",
     "protocol",
@@ -37,6 +40,7 @@ RULES = [
     "policy",
     "evidence",
     "completion",
+    "mode",
     "view",
     "answer",
     "agreement",
@@ -47,9 +51,10 @@ RULES = [
     "contract_faults",
     "criteria_faults",
     "effect_faults",
+    "laid_faults",
 ]
 GROUND = ("scope", "survey", "contract_file", "sandbox", "ledger", "experiments")
-LOOP = ("case", "authority", "approval", "recovery", "turn", "controller")
+LOOP = ("case", "authority", "approval", "recovery", "review", "turn", "controller")
 FAMILIES = ("models", "tools", "runners", "investigations", "report")
 ASSEMBLY = ("assemble", "installed", "workshop", "proposers", "decisions", "diagnosis", "verify")
 APPS = ("apps", "__main__", "")

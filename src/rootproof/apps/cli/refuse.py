@@ -10,4 +10,6 @@ def refuse(
     run: Run, by: By, reason: Reason, request: Request = "", store: flags.Store = None, as_json: flags.Json = False
 ) -> None:
     """Refuse the action a run waits for. The model is told the reason when the run is resumed."""
-    decided("refuse", (run, by, reason, request), store, as_json)
+    from rootproof.decisions import Decision
+
+    decided(run, Decision("refuse", by, reason, request), store, as_json)

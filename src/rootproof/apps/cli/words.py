@@ -23,6 +23,7 @@ from rootproof.event import (
     Known,
     Observed,
     ParseError,
+    Planned,
     Rejected,
     Started,
     Stopped,
@@ -67,6 +68,8 @@ def step_line(event: Event) -> tuple[str, str] | None:
             return "parse_error", event.message
         case Rejected():
             return "rejected", f"{event.tool}: {event.reason}" + (f" ({event.hint})" if event.hint else "")
+        case Planned():
+            return "plan", planned(event)
         case Known():
             return event.tool, f"known since step {event.since_step}"
         case Blocked():
@@ -79,6 +82,12 @@ def step_line(event: Event) -> tuple[str, str] | None:
         case Stopped() | Interrupted(resumable=True):
             return "stopped", event.reason
     return effect_line(event)
+
+
+def planned(event: Planned) -> str:
+    """An accepted plan in one line."""
+    steps = "; ".join(step.tool or step.type for step in event.steps)
+    return f"{'edited and ' if event.edited else ''}accepted by {event.by}, {len(event.steps)} steps: {steps}"
 
 
 def effect_line(event: Event) -> tuple[str, str] | None:

@@ -18,6 +18,7 @@ def lines(contract: Contract) -> Iterator[str]:
     yield f"It may never read secret files{never}."
     tools = _list(tuple(sorted(contract.tools)))
     yield f"It has the tools {tools}, none of which may reach {_list(contract.scope.excluded)}."
+    yield from _mode(contract)
     yield from _budget(contract)
     on_invalid = "ends the run" if contract.policy.on_invalid_input == "block" else "is refused with a hint"
     yield f"A request that cannot be meant {on_invalid}; one outside these bounds ends the run."
@@ -31,6 +32,21 @@ def lines(contract: Contract) -> Iterator[str]:
     if contract.answer:
         yield f"The answer then reads: {one_line(contract.answer.template, 500)}"
     yield f"Digest of this agreement: {contract.digest}"
+
+
+def _mode(contract: Contract) -> Iterator[str]:
+    if contract.mode == "workflow":
+        yield "Its steps are fixed, and no model is asked:"
+        for number, step in enumerate(contract.workflow, 1):
+            when = f", if {one_line(step.when, 200)}" if step.when else ""
+            values = ", ".join(f"{name} {one_line(str(value), 120)}" for name, value in step.input.items())
+            yield f"  {number}. {step.tool}{' on ' + values if values else ''}{when}"
+    elif contract.mode == "plan":
+        who = "a person, after the rules," if contract.plan.review == "person" else "the rules"
+        yield (
+            f"A model sends a plan of at most {contract.plan.max_steps} steps, which {who} must accept as a whole "
+            f"before it starts; at most {contract.plan.replans} plans may follow the first."
+        )
 
 
 def _budget(contract: Contract) -> Iterator[str]:

@@ -7,25 +7,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, contract_file, evidence, policy, proposers, recording, view
+from rootproof import canonical, contract_file, masking, policy, proposers, recording, view
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import read_document
 from rootproof.contract_file import Loaded
 from rootproof.controller import investigate
-from rootproof.errors import (
-    ResumeRefused,
-    UsageError,
-)
+from rootproof.effect_faults import effect_faults
+from rootproof.errors import ContractError, Fault, ResumeRefused, UsageError
 from rootproof.event import Began, Resumed
+from rootproof.installed import Contract as Contract
+from rootproof.installed import catalog as catalog
+from rootproof.installed import checks as checks
+from rootproof.installed import load_contract as load_contract
+from rootproof.installed import load_document as load_document
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.watched import Watched
 from rootproof.outcome import Outcome, outcome, prove
 from rootproof.place import Located
 from rootproof.protocol import Action
 from rootproof.scope import Scope
-from rootproof.state import RESUMABLE, State
-from rootproof.tools.interface import Request, ToolSpec
+from rootproof.state import State
+from rootproof.tools.interface import Request, SideEffectTool, Tool
 from rootproof.workshop import Options as Options
 from rootproof.workshop import Workshop
 from rootproof.workshop import choose_runner as choose_runner
@@ -37,69 +40,6 @@ if TYPE_CHECKING:
 
 RULES = "1"
 """Version of policy, evidence, completion and fold: a run judged by others is not resumed."""
-
-
-def catalog() -> dict[str, ToolSpec]:
-    """The tools of this installation, by name."""
-    from rootproof.tools import (
-        list_files,
-        read_file,
-        run_test,
-        search_changes,
-        search_code,
-        trace_test,
-        try_change,
-    )
-
-    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change)
-    return {tool.SPEC.name: tool.SPEC for tool in specs}
-
-
-def checks() -> dict[str, evidence.Check]:
-    """The named pure checks of the investigations."""
-    from rootproof.investigations.root_cause.checks import CHECKS
-
-    return dict(CHECKS)
-
-
-def load_contract(path: Path) -> Loaded:
-    """Read a contract file against this installation.
-
-    Raises:
-        ContractError: with every fault.
-    """
-    return contract_file.load(path, catalog(), frozenset(checks()))
-
-
-def load_document(document: Mapping[str, Any], base: Path, origin: str) -> Loaded:
-    """A contract given as plain data, in the form of the TOML file; ``base`` is what its root is relative to.
-
-    Raises:
-        ContractError: with every fault.
-    """
-    return contract_file.load_document(document, base.absolute(), origin, catalog(), frozenset(checks()))
-
-
-class Contract(Document):
-    """The contract as users of the library load it: checked against the tools installed here."""
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Loaded:
-        """Read a contract file.
-
-        Raises:
-            ContractError: with every fault.
-        """
-        return load_contract(Path(path))
-
-    @classmethod
-    def of(cls, document: Mapping[str, Any], base: str | os.PathLike[str] = ".") -> Loaded:
-        """A contract written in Python, as plain data in the form of the TOML file.
-
-        Raises:
-            ContractError: with every fault.
-        """
-        return load_document(document, Path(base), "contract")
 
 
 def default_store() -> Path:
@@ -132,6 +72,7 @@ def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer
             contract_digest=loaded.contract.digest,
             contract_by=contract_by,
             origin=loaded.origin,
+            contract_file=str(loaded.file or ""),
             scope=scope,
             scope_digest=canonical.digest(scope),
             rules=RULES,
@@ -140,6 +81,7 @@ def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer
             prompt=proposers.prompt(case.model),
             root=str(case.scope.root),
             containment=_level(case),
+            masking=masking.scanner().name,
         )
         return _carry_on(case, ledger, Entry(began), options)
     finally:
@@ -153,14 +95,17 @@ def resume(run: str, options: Options) -> Outcome:
         ResumeRefused: contract, rules or tools differ from the run's.
         StoreBusy: a live process has the run.
     """
+    from rootproof.ledger.transfer import refuse_unvouched
+
     store = open_store(options.store)
     try:
         run = store.find(run)
+        refuse_unvouched(store, run)
         store.check_blobs(run)
         state = replayed(store, run)
         assert state.began is not None
         contract = read_document(state.began.contract)
-        if state.stopped and state.status not in RESUMABLE:
+        if not state.resumable:
             return outcome(run, contract, state, store.head(run))
         case = assemble(contract, options.root or Path(state.began.root), options)
         _same(state.began, contract, case)
@@ -193,7 +138,7 @@ def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) 
     try:
         with heartbeat(ledger):
             state = watched.replay()
-            if not state.stopped or state.status in RESUMABLE:  # else another process ended it before this one had it
+            if state.resumable:  # else another process ended it before this one had it
                 watched.append(state, first)
                 state = investigate(case, watched)
         return outcome(ledger.run, case.contract, state, ledger.head)
@@ -210,8 +155,9 @@ def _same(began: Began, contract: Document, case: Case) -> None:
     ]
     if began.rules != RULES:
         differ.append(f"rules: {began.rules} then, {RULES} now")
-    if began.contract_digest != contract.digest:
-        differ.append("the contract")
+    if began.contract_file:
+        changed = contract_file.changed_since(Path(began.contract_file), contract)
+        differ += [f"{began.contract_file}: {each}" for each in changed]
     if differ:
         raise ResumeRefused("the run cannot be resumed, these differ: " + "; ".join(differ))
 
@@ -224,12 +170,13 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
     """
     if not root.is_dir() or root.resolve() == Path("/"):
         raise UsageError(f"the repository is not at {root}", "name the folder of one repository with --root")
-    model = proposers.open_model(options.model, options.record, options.suggest)
+    model = proposers.chosen(contract, options.model, options.record, options.suggest)
     proposers.check_limit(model, contract)
     scope = Scope(root, contract.scope)
     shop = Workshop(contract, scope, options)
     tools = {name: options.tools.get(name) or shop.tool(name) for name in contract.tools}
     specs = [tool.spec for tool in tools.values()]
+    _complete(tools)
     return Case(
         contract=contract,
         model=model,
@@ -239,6 +186,17 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
         checks=checks(),
         secrets=recording.known_secrets(os.environ),
     )
+
+
+def _complete(tools: Mapping[str, Tool]) -> None:
+    """That a tool with a side effect can say whether it happened, and undo it: else nothing of it is entered."""
+    for tool in (tool for tool in tools.values() if tool.spec.effect == "side_effect"):
+        faults = list(effect_faults(tool.spec))
+        if not isinstance(tool, SideEffectTool):
+            found = "it has a side effect and no lookup or no compensate"
+            faults.append(Fault(f"tools.{tool.spec.name}", found, "give it both: see rootproof.tools.interface"))
+        if faults:
+            raise ContractError(faults)
 
 
 def containment_probes() -> tuple[Probe, ...]:

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from rootproof import canonical, pattern
 from rootproof.fact import Noun, Scalar
+from rootproof.plan import PlanTerms, WorkflowStep
 
 SCHEMA = "rootproof/contract/1"
 
@@ -137,6 +138,8 @@ class Policy(Noun):
     on_invalid_input: Literal["reject", "block"] = "reject"
     containment: Literal["contained", "degraded"] = "contained"
     """The least level accepted; below it the run does not start."""
+    approval_seconds: Annotated[float, Field(gt=0, le=31_536_000)] = 86_400.0
+    """How long a request for approval, and an approval given, hold."""
 
 
 class EvidenceItem(Noun):
@@ -184,6 +187,9 @@ class Contract(Noun):
     tools: dict[str, dict[str, Scalar]]
     """Tool → its settings."""
     evidence: tuple[EvidenceItem, ...] = ()
+    workflow: tuple[WorkflowStep, ...] = ()
+    """The fixed steps of mode ``workflow``, in order."""
+    plan: PlanTerms = PlanTerms()
     completion: Completion
     answer: Answer | None = None
 

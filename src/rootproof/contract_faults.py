@@ -9,7 +9,9 @@ from rootproof.contract import ALWAYS_DENIED, EvidenceItem, Scope, file_of
 from rootproof.contract_parts import Findings, Parts, gives, near
 from rootproof.criteria_faults import completion
 from rootproof.criterion import Value
+from rootproof.effect_faults import effect_faults
 from rootproof.errors import Fault
+from rootproof.laid_faults import laid_faults
 from rootproof.tools.interface import Field, Result, ToolSpec
 
 
@@ -27,6 +29,7 @@ def find(parts: Parts, catalog: Mapping[str, ToolSpec]) -> Findings:
     for number, item in parts.evidence:
         _item(parts, catalog, number, item, found)
     _unique(parts, found)
+    laid_faults(parts, catalog, found)
     if parts.completion is not None:
         completion(parts, catalog, found)
     if parts.answer is not None:
@@ -71,17 +74,7 @@ def _tools(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -> No
                 f"it reaches {effect}, which scope.excluded forbids",
                 f"leave the tool out, or take {effect!r} out of scope.excluded",
             )
-        if spec.effect == "side_effect":
-            _side_effect(spec, found)
-
-
-def _side_effect(spec: ToolSpec, found: Findings) -> None:
-    for key in (key for key, value in vars(spec.side).items() if not value):
-        found.fault(
-            f"tools.{spec.name}",
-            f"it has a side effect and declares no {key}",
-            "such a tool needs idempotency key, approval rule and compensation",
-        )
+        found.faults.extend(effect_faults(spec))
 
 
 def _setting(spec: ToolSpec, key: str, value: object, found: Findings) -> None:

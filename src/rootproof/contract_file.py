@@ -6,7 +6,7 @@ import datetime
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,9 @@ from rootproof.contract import (
     file_of,
 )
 from rootproof.contract_parts import Parts, near
+from rootproof.difference import differences
 from rootproof.errors import ContractError, Fault
+from rootproof.plan import PlanTerms, WorkflowStep
 from rootproof.tools.interface import ToolSpec
 
 if sys.version_info >= (3, 11):
@@ -40,6 +42,7 @@ _SECTIONS: Mapping[str, type] = {
     "policy": Policy,
     "completion": Completion,
     "answer": Answer,
+    "plan": PlanTerms,
 }
 _REQUIRED = ("schema", "goal", "scope", "tools", "completion")
 _TOOLS: TypeAdapter[dict[str, dict[str, str | int | float | bool]]] = TypeAdapter(
@@ -55,6 +58,8 @@ class Loaded:
     root: Path
     origin: str
     warnings: tuple[Fault, ...] = ()
+    file: Path | None = None
+    """Where it was read; None where it was given as data."""
 
 
 def load(path: Path, catalog: Mapping[str, ToolSpec], checks: frozenset[str] = frozenset()) -> Loaded:
@@ -64,7 +69,8 @@ def load(path: Path, catalog: Mapping[str, ToolSpec], checks: frozenset[str] = f
         ContractError: with every fault found.
     """
     document = document_of(path)
-    return load_document(document, path.absolute().parent, str(path), catalog, checks)
+    loaded = load_document(document, path.absolute().parent, str(path), catalog, checks)
+    return replace(loaded, file=path.absolute())
 
 
 def load_document(
@@ -91,6 +97,17 @@ def load_document(
     contract = Contract.model_validate_json(canonical.to_bytes(document))
     warnings = tuple(Fault(f"{origin}: {w.place}", w.found, w.mend) for w in found.warnings)
     return Loaded(contract, root, origin, warnings)
+
+
+def changed_since(path: Path, contract: Contract) -> list[str]:
+    """In what the file differs now from the contract it once held; nothing where there is no such file here."""
+    if not path.is_file():
+        return []
+    try:
+        now = Contract.model_validate_json(canonical.to_bytes(document_of(path)))
+    except (ContractError, ValidationError):
+        return ["it does not load any more"]
+    return differences(contract.document, now.document)
 
 
 def document_of(path: Path) -> dict[str, Any]:
@@ -134,7 +151,7 @@ def _plain(value: Any) -> Any:
 
 
 def _top(document: Mapping[str, Any]) -> Iterator[Fault]:
-    known = ("schema", "goal", "mode", *_SECTIONS, "tools", "evidence")
+    known = ("schema", "goal", "mode", *_SECTIONS, "tools", "evidence", "workflow")
     for key in document:
         if key not in known:
             yield Fault(key, "unknown key", near(key, known))
@@ -158,22 +175,31 @@ def _parts(document: Mapping[str, Any], faults: list[Fault], checks: frozenset[s
         if name in document:
             read[name] = _section(model, document[name], name, faults)
     tools = _section(_TOOLS, document.get("tools", {}), "tools", faults)
-    items = document.get("evidence", [])
-    if not isinstance(items, list):
-        faults.append(Fault("evidence", "it is no list", "write each item as [[evidence]]"))
-        items = []
-    evidence = tuple((n, _section(EvidenceItem, item, f"evidence[{n}]", faults)) for n, item in enumerate(items))
+    evidence, workflow = (
+        _list(model, document, name, faults) for name, model in (("evidence", EvidenceItem), ("workflow", WorkflowStep))
+    )
     whole = all(item is not None for _, item in evidence) and tools is not None
     return Parts(
         scope=read.get("scope"),
         budget=read.get("budget"),
         tools=tools,
         evidence=tuple((n, item) for n, item in evidence if item is not None),
+        mode=str(document.get("mode", "react")),
+        laid=bool(workflow),
+        workflow=tuple((n, step) for n, step in workflow if step is not None),
         completion=read.get("completion"),
         answer=read.get("answer"),
         whole=whole,
         checks=checks,
     )
+
+
+def _list(model: Any, document: Mapping[str, Any], name: str, faults: list[Fault]) -> list[tuple[int, Any]]:
+    items = document.get(name, [])
+    if not isinstance(items, list):
+        faults.append(Fault(name, "it is no list", f"write each item as [[{name}]]"))
+        items = []
+    return [(n, _section(model, item, f"{name}[{n}]", faults)) for n, item in enumerate(items)]
 
 
 def _section(model: Any, value: Any, place: str, faults: list[Fault]) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rootproof import pattern
 from rootproof.contract import Answer, Budget, Completion, EvidenceItem, Scope
 from rootproof.errors import Fault
+from rootproof.plan import WorkflowStep
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class Parts:
     budget: Budget | None = None
     tools: Mapping[str, Mapping[str, object]] | None = None
     evidence: tuple[tuple[int, EvidenceItem], ...] = ()
+    """With the number each has in the document, from 0."""
+    mode: str = "react"
+    laid: bool = False
+    """Whether the document lays down any step, readable or not."""
+    workflow: tuple[tuple[int, WorkflowStep], ...] = ()
     """With the number each has in the document, from 0."""
     completion: Completion | None = None
     answer: Answer | None = None

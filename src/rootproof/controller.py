@@ -5,8 +5,9 @@ It knows no provider, no tool and no kind of question: only nouns, rules, the gr
 
 from __future__ import annotations
 
-from rootproof import completion, protocol, turn
+from rootproof import approval, completion, mode, plan, recovery, review, turn
 from rootproof.case import Case
+from rootproof.effect import ApprovalRequested
 from rootproof.errors import ModelUnavailable
 from rootproof.event import Interrupted, Observed, Replied, Started, Stopped
 from rootproof.ledger.interface import Entry, Ledger
@@ -21,6 +22,8 @@ def investigate(case: Case, ledger: Ledger) -> State:
             state = ledger.append(state, next_event(case, ledger, state))
         except KeyboardInterrupt:
             state = ledger.replay()  # what the interrupted turn stored, if anything
+            if state.undoing:
+                raise  # how it ended stands; what is not yet undone is, when the run is taken up again
             if not state.stopped:
                 state = ledger.append(state, Entry(Stopped(status="cancelled", reason="the user interrupted")))
         except ModelUnavailable as error:
@@ -29,15 +32,23 @@ def investigate(case: Case, ledger: Ledger) -> State:
 
 
 def next_event(case: Case, ledger: Ledger, state: State) -> Entry:
-    """Decide the one thing that happens next: judge what is pending, stop, or ask the model."""
+    """Decide the one thing that happens next: judge what is pending, stop, take a laid step, or ask the model."""
+    if state.undoing:
+        return recovery.undo(case, ledger, state)
     match state.pending:
         case Observed() as observed:
             return turn.check(case, ledger, state, observed)
+        case ApprovalRequested(tool=plan.PLAN) as asked:
+            return review.settle(case, state, asked)
+        case ApprovalRequested() as asked:
+            return approval.settle(case, ledger, state, asked)
         case Started() as started:
             return turn.carry_out(case, ledger, state, started)
         case Replied() as reply:
-            return turn.judge(case, state, protocol.parse(reply.text, reply.finish))
+            return turn.judge(case, state, reply)
         case None if stopped := completion.stop_reason(case.contract, state):
             return Entry(stopped)
+        case None if laid := mode.following(case.contract, state):
+            return Entry(laid)
         case None:
             return turn.ask(case, state)

@@ -13,7 +13,7 @@ from rootproof.tools.interface import ToolSpec
 def completion(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -> None:
     assert parts.completion is not None
     readable = []
-    known = _known_facts(parts, catalog)
+    known = known_facts(parts, catalog)
     for number, text in enumerate(parts.completion.all):
         place = f"completion.all[{number}]"
         try:
@@ -46,7 +46,7 @@ def completion(parts: Parts, catalog: Mapping[str, ToolSpec], found: Findings) -
         _satisfiable(readable, found)
 
 
-def _known_facts(parts: Parts, catalog: Mapping[str, ToolSpec]) -> dict[str, str]:
+def known_facts(parts: Parts, catalog: Mapping[str, ToolSpec]) -> dict[str, str]:
     """Fact → type it is compared in; empty where it can be any."""
     kinds = {"text": "text", "integer": "number", "flag": "boolean"}
     known: dict[str, str] = {}

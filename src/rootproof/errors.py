@@ -15,7 +15,8 @@ The tree::
     │   ├── RunUnknown         run_unknown           2   no such run in this store
     │   ├── LedgerDamaged      ledger_damaged        1   an event or observation was changed, lost or reordered
     │   ├── LeaseLost          lease_lost            8   another process took the run over
-    │   └── ResumeRefused      resume_refused        2   contract, rules or tools differ from the run's
+    │   ├── ResumeRefused      resume_refused        2   contract, rules or tools differ from the run's
+    │   └── ImportRefused      import_refused        2   the store has another run of that name
     ├── ModelError             model                 2   the model is misconfigured
     │   └── ModelUnavailable   model_unavailable     8   out of reach after its retries
     ├── ContainmentUnavailable containment           9   this machine cannot contain what the contract demands
@@ -159,6 +160,14 @@ class ResumeRefused(StoreError):
     code = "resume_refused"
     exit_status = 2
     remedy = "start a new run; `rootproof show RUN` still shows this one"
+
+
+class ImportRefused(StoreError):
+    """The store has another run of the same name. Nothing was added."""
+
+    code = "import_refused"
+    exit_status = 2
+    remedy = "import it into a store of its own with --store FILE"
 
 
 class ModelError(RootproofError):

@@ -10,7 +10,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from rootproof.effect import (
+    ApprovalExpired,
+    ApprovalGiven,
+    ApprovalRefused,
+    ApprovalRequested,
+    Undone,
+    UndoStarted,
+    Waiting,
+)
 from rootproof.fact import Fact, Noun
+from rootproof.plan import PlanStep
 
 
 class Usage(Noun):
@@ -23,6 +33,16 @@ class Usage(Noun):
     cost: float = 0.0
     """US dollars of model calls, where prices are known."""
 
+    def plus(self, other: Usage) -> Usage:
+        """The sum of two costs."""
+        return Usage(
+            seconds=self.seconds + other.seconds,
+            cpu_seconds=self.cpu_seconds + other.cpu_seconds,
+            test_runs=self.test_runs + other.test_runs,
+            model_tokens=self.model_tokens + other.model_tokens,
+            cost=self.cost + other.cost,
+        )
+
 
 class Began(Noun):
     """Event 1: everything that must not change during the run."""
@@ -33,6 +53,8 @@ class Began(Noun):
     contract_by: Literal["user", "proposer"] = "user"
     origin: str = ""
     """Where the contract came from, in words."""
+    contract_file: str = ""
+    """The file it was read from, if it was: changed, it refuses resume."""
     scope: dict[str, str]
     """Root-relative path → SHA-256 for every readable file and test file."""
     scope_digest: str
@@ -45,16 +67,34 @@ class Began(Noun):
     containment: str = "none"
     prompt: str = ""
     """Digest of the prompt files, where a language model is asked."""
+    masking: str = ""
+    """Which scanner looks for secrets in what is recorded."""
 
 
 class Replied(Noun):
-    """A model's raw message is here, not yet judged. Begins a step."""
+    """A raw message is here, not yet judged. Begins a step."""
 
     type: Literal["replied"] = "replied"
     text: str
     finish: str = "stop"
     label: str = ""
+    origin: Literal["model", "plan", "workflow"] = "model"
+    """Who chose it: the model just now, an accepted plan, or the contract's workflow."""
+    at: int = 0
+    """How many steps of that plan or workflow are begun or left out with this one."""
     usage: Usage = Usage()
+
+
+class Planned(Noun):
+    """A plan was accepted: its steps are carried out one by one, each authorised when its turn comes."""
+
+    type: Literal["planned"] = "planned"
+    steps: tuple[PlanStep, ...]
+    by: str = "rules"
+    """Who accepted it: the rules, or a named person."""
+    edited: bool = False
+    """That person put other steps in the place of the model's."""
+    note: str = ""
 
 
 class ParseError(Noun):
@@ -76,7 +116,7 @@ class Rejected(Noun):
     hint: str = ""
     note: str = ""
     invalid: bool = True
-    """False where a person refused it or an approval ran out: then no counter moves."""
+    """False where an approval does not fit what it is for: then no counter moves."""
     usage: Usage = Usage()
 
 
@@ -101,6 +141,8 @@ class Started(Noun):
     """Digest of tool and canonical input."""
     attempt: int = 1
     note: str = ""
+    key: str = ""
+    """The idempotency key, where the tool has a side effect: by it the effect is looked up after a crash."""
 
 
 class Interrupted(Noun):
@@ -110,6 +152,8 @@ class Interrupted(Noun):
     reason: str
     resumable: bool = True
     """True: the run stops here and can be resumed. False: the open action is closed and will run once more."""
+    absent: bool = False
+    """The open action's side effect was looked up by its key, and had not happened."""
     usage: Usage = Usage()
 
 
@@ -198,6 +242,7 @@ class Resumed(Noun):
 Event = Annotated[
     Began
     | Replied
+    | Planned
     | ParseError
     | Rejected
     | Known
@@ -209,7 +254,14 @@ Event = Annotated[
     | Blocked
     | FinalJudged
     | Stopped
-    | Resumed,
+    | Resumed
+    | ApprovalRequested
+    | ApprovalGiven
+    | ApprovalRefused
+    | ApprovalExpired
+    | Waiting
+    | UndoStarted
+    | Undone,
     Field(discriminator="type"),
 ]
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rootproof import completion
+from rootproof import canonical, completion
 from rootproof.canonical import Json
 from rootproof.contract import Contract, read_document
+from rootproof.effect import ApprovalRequested, Begun
 from rootproof.errors import LedgerDamaged
-from rootproof.event import Usage
+from rootproof.event import Started, Usage
 from rootproof.fact import Fact
-from rootproof.state import EXIT_STATUS, State, Status
+from rootproof.state import State
+from rootproof.status import EXIT_STATUS, UNSUCCESSFUL, Status
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ class Outcome:
     model: str
     head: str
     """Hash of the last event: held elsewhere, it proves every event before it."""
+    asks: Mapping[str, Json] | None = None
+    """What a person is asked to approve, exactly; None where nothing is."""
+    effects: tuple[Begun, ...] = ()
+    """Side effects that stand: done or possibly done, and not undone."""
 
     @property
     def exit_status(self) -> int:
@@ -41,6 +47,11 @@ class Outcome:
         if self.status == "success" and self.contract_by != "user":
             return EXIT_STATUS["undetermined"]
         return EXIT_STATUS[self.status]
+
+    @property
+    def effects_to_undo(self) -> bool:
+        """It ended otherwise than in success, and not all of what it changed is undone."""
+        return self.status in UNSUCCESSFUL and bool(self.effects)
 
     def document(self) -> dict[str, Json]:
         """As JSON."""
@@ -61,6 +72,8 @@ class Outcome:
             "containment": self.containment,
             "model": self.model,
             "head": self.head,
+            "asks": self.asks,
+            "effects": [vars(effect) for effect in self.effects],
         }
 
 
@@ -80,13 +93,33 @@ def outcome(run: str, contract: Contract, state: State, head: str) -> Outcome:
         missing=() if state.status == "success" else completion.missing_words(contract, state),
         spent=state.spent,
         steps=state.step,
-        contract_digest=contract.digest,
+        contract_digest=began.contract_digest if began else contract.digest,
         contract_by=began.contract_by if began else "user",
         origin=began.origin if began else "",
         containment=began.containment if began else "none",
         model=began.model if began else "",
         head=head,
+        asks=_asks(state),
+        effects=state.effects.begun,
     )
+
+
+def _asks(state: State) -> Mapping[str, Json] | None:
+    """The action that waits for a person: still to be decided, or decided and still to be begun."""
+    asked = state.pending
+    if state.status != "waiting" or not isinstance(asked, ApprovalRequested | Started):
+        return None
+    given = state.effects.given
+    request = asked if isinstance(asked, ApprovalRequested) else None
+    return {
+        "tool": asked.tool,
+        "input": asked.input,
+        "request": asked.request,
+        "begun": request is None,
+        "expires_at": request.expires_at if request else None,
+        "compensation": request.compensation if request else None,
+        "approved_by": given.by if given else None,
+    }
 
 
 def prove(run: str, state: State) -> None:
@@ -98,7 +131,7 @@ def prove(run: str, state: State) -> None:
     if state.began is None:
         raise LedgerDamaged(f"run {run}: event 1 is not the beginning of a run")
     contract = read_document(state.began.contract)
-    if contract.digest != state.began.contract_digest:
+    if canonical.digest(state.began.contract) != state.began.contract_digest:
         raise LedgerDamaged(f"run {run}: event 1 holds another contract than its digest says")
     if state.status == "success" and completion.unmet(contract, state, state.subject):
         raise LedgerDamaged(f"run {run}: event {state.seq} says success, but its criteria are not met by its facts")

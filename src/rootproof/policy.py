@@ -137,7 +137,7 @@ def _shape(
             if field.required:
                 return Invalid(f"$.input.{field.name} is missing", field.doc)
             continue
-        problem = _mistyped(contract, spec, field, given[field.name])
+        problem = mistyped(contract.tools.get(spec.name, {}), field, given[field.name])
         if problem:
             wrong.append((field, f"$.input.{field.name}: {problem}"))
     if wrong:
@@ -159,9 +159,14 @@ def _misplaced(field: Field, place: Place | None) -> str:
     return ""
 
 
-def _mistyped(contract: Contract, spec: ToolSpec, field: Field, value: Json) -> str:
+def mistyped(settings: Mapping[str, object], field: Field, value: Json) -> str:
+    """What is wrong with the shape of one input value; empty where nothing is.
+
+    Args:
+        settings: the contract's settings of the tool.
+    """
     if field.kind in ("path", "name", "text"):
-        return _bad_text(contract, spec, field, value)
+        return _bad_text(settings, field, value)
     if field.kind == "integer":
         if type(value) is not int:
             return "expected a whole number"
@@ -175,12 +180,12 @@ def _mistyped(contract: Contract, spec: ToolSpec, field: Field, value: Json) -> 
     return _bad_list(field, value)
 
 
-def _bad_text(contract: Contract, spec: ToolSpec, field: Field, value: Json) -> str:
+def _bad_text(settings: Mapping[str, object], field: Field, value: Json) -> str:
     if not isinstance(value, str):
         return "expected a text"
     if field.kind == "text" and field.least != 0 and not value.strip():
         return "expected a text that is not empty or blank"
-    limit = contract.tools.get(spec.name, {}).get(f"max_{field.name}_chars")
+    limit = settings.get(f"max_{field.name}_chars")
     most = limit if type(limit) is int else field.most
     return _bounds(len(value), field.least, most, " characters")
 

@@ -40,6 +40,19 @@ def open_model(named: str | Model, record: Path | None = None, suggest: bool = F
     return model
 
 
+def chosen(contract: Contract, named: str | Model, record: Path | None = None, suggest: bool = False) -> Model:
+    """The model of a run. A workflow lays down every step itself: nobody is asked, whatever was named.
+
+    Raises:
+        ModelError: it is not known, or cannot be used here.
+    """
+    if contract.mode == "workflow":
+        from rootproof.models.nobody import Nobody
+
+        return Nobody()
+    return open_model(named, record, suggest)
+
+
 def notice(model: Model) -> str:
     """What leaves the machine when this model is asked; empty where nothing does."""
     return str(getattr(model, "notice", ""))

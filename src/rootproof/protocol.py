@@ -1,4 +1,4 @@
-"""The two messages a model may send, strictly parsed from raw text.
+"""The messages a model may send, strictly parsed from raw text: action and final, and in plan mode a plan.
 
 Parsing judges the envelope only. Which tools, tests and paths exist, and which fields an input may have, is
 authorisation's business (``policy``). Nothing is ever repaired.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from rootproof import strict_json
 from rootproof.canonical import Json
+from rootproof.plan import PlanStep
 from rootproof.text import one_line
 
 MAX_MESSAGE = 64 * 1024
@@ -69,11 +70,24 @@ class Malformed:
     place: str = ""
 
 
-Message = Action | Final | Malformed
+@dataclass(frozen=True)
+class Plan:
+    """A request to have steps laid down. Legal in plan mode only."""
+
+    steps: tuple[PlanStep, ...]
+    note: str = ""
 
 
-def parse(text: str, finish: str = "stop") -> Message:
-    """Judge the envelope of one raw message. Never raises."""
+Message = Action | Final | Plan | Malformed
+
+
+def parse(text: str, finish: str = "stop", plans: bool = False) -> Message:
+    """Judge the envelope of one raw message. Never raises.
+
+    Args:
+        finish: how the model's turn ended, a key of :data:`FINISHES`.
+        plans: whether a plan is legal.
+    """
     code = FINISHES.get(finish, "truncated")
     if code:
         return Malformed(code, f"{code}: expected {_EXPECTED[code]}")
@@ -87,7 +101,7 @@ def parse(text: str, finish: str = "stop") -> Message:
         value = strict_json.read(text)
     except strict_json.Fault as fault:
         return _malformed(fault.code, fault.expected, text, fault.offset, fault.place)
-    return _envelope(value)
+    return _envelope(value, plans)
 
 
 def _malformed(code: str, expected: str, text: str, offset: int, place: str = "") -> Malformed:
@@ -111,39 +125,98 @@ def _wrong(code: str, place: str, expected: str, found: str) -> Malformed:
     return Malformed(code, f"{code} at {place}: expected {expected}, found {one_line(found, 80)}", place=place)
 
 
-def _envelope(value: strict_json.Value) -> Message:
+_KEYS = {"action": ("type", "tool", "input", "note"), "final": ("type", "note"), "plan": ("type", "steps", "note")}
+_STEP_KEYS = (*_KEYS["action"], "expects")
+
+
+def _envelope(value: strict_json.Value, plans: bool) -> Message:
     if not isinstance(value, dict):
         return _wrong("wrong_type", "$", "an object", _kind(value))
+    types = "'action', 'plan' or 'final'" if plans else "'action' or 'final'"
     kind = value.get("type")
     if "type" not in value:
         keys = ", ".join(repr(key[:40]) for key in list(value)[:6])
-        return _wrong("missing_field", "$.type", "'action' or 'final'", f"an object with {keys or 'no keys'}")
+        return _wrong("missing_field", "$.type", types, f"an object with {keys or 'no keys'}")
     if not isinstance(kind, str):
-        return _wrong("wrong_type", "$.type", "'action' or 'final'", _kind(kind))
-    if kind not in ("action", "final"):
-        return _wrong("invalid_value", "$.type", "'action' or 'final'", repr(kind[:40]))
-    allowed = ("type", "tool", "input", "note") if kind == "action" else ("type", "note")
+        return _wrong("wrong_type", "$.type", types, _kind(kind))
+    if kind not in _KEYS or (kind == "plan" and not plans):
+        return _wrong("invalid_value", "$.type", types, repr(kind[:40]))
+    wrong = _closed(value, "$", _KEYS[kind])
+    if wrong:
+        return wrong
+    note = str(value.get("note", ""))[:MAX_NOTE]
+    if kind == "final":
+        return Final(note)
+    return _plan(value, note) if kind == "plan" else _action(value, "$", note)
+
+
+def _closed(value: dict[str, strict_json.Value], place: str, allowed: tuple[str, ...]) -> Malformed | None:
+    """Only known keys, and a note that is text."""
     for key in value:
         if key not in allowed:
-            return _wrong("unknown_field", f"$.{key[:40]}", f"only {', '.join(allowed)}", repr(key[:40]))
+            return _wrong("unknown_field", f"{place}.{key[:40]}", f"only {', '.join(allowed)}", repr(key[:40]))
     note = value.get("note", "")
-    if not isinstance(note, str):
-        return _wrong("wrong_type", "$.note", "a string", _kind(note))
-    if kind == "final":
-        return Final(note[:MAX_NOTE])
-    return _action(value, note[:MAX_NOTE])
+    return None if isinstance(note, str) else _wrong("wrong_type", f"{place}.note", "a string", _kind(note))
 
 
-def _action(value: dict[str, strict_json.Value], note: str) -> Message:
-    tool, arguments = value.get("tool"), value.get("input")
-    for name, found, wanted in (("tool", tool, str), ("input", arguments, dict)):
-        expected = "a string" if wanted is str else "an object"
-        if name not in value:
-            return _wrong("missing_field", f"$.{name}", expected, "nothing")
-        if not isinstance(found, wanted):
-            return _wrong("wrong_type", f"$.{name}", expected, _kind(found))
+_EXPECTS: dict[type, str] = {str: "a string", dict: "an object", list: "an array"}
+
+
+def _field(value: dict[str, strict_json.Value], place: str, name: str, wanted: type) -> Malformed | None:
+    expected = _EXPECTS[wanted]
+    if name not in value:
+        return _wrong("missing_field", f"{place}.{name}", expected, "nothing")
+    found = value[name]
+    return None if isinstance(found, wanted) else _wrong("wrong_type", f"{place}.{name}", expected, _kind(found))
+
+
+def _action(value: dict[str, strict_json.Value], place: str, note: str) -> Action | Malformed:
+    wrong = _field(value, place, "tool", str) or _field(value, place, "input", dict)
+    if wrong:
+        return wrong
+    tool, arguments = value["tool"], value["input"]
     assert isinstance(tool, str) and isinstance(arguments, dict)
     return Action(tool, arguments, note)
+
+
+def _plan(value: dict[str, strict_json.Value], note: str) -> Plan | Malformed:
+    wrong = _field(value, "$", "steps", list)
+    if wrong:
+        return wrong
+    steps = value["steps"]
+    assert isinstance(steps, list)
+    if not steps:
+        return _wrong("invalid_value", "$.steps", "at least one step", "an empty array")
+    read: list[PlanStep] = []
+    for number, step in enumerate(steps):
+        one = _plan_step(step, f"$.steps[{number}]")
+        if isinstance(one, Malformed):
+            return one
+        read.append(one)
+    return Plan(tuple(read), note)
+
+
+def _plan_step(value: strict_json.Value, place: str) -> PlanStep | Malformed:
+    """A step is an action, whose type may be left out, or a final."""
+    if not isinstance(value, dict):
+        return _wrong("wrong_type", place, "an object", _kind(value))
+    kind = value.get("type", "action")
+    if kind not in ("action", "final"):
+        return _wrong("invalid_value", f"{place}.type", "'action' or 'final'", one_line(repr(kind), 60))
+    wrong = _closed(value, place, _STEP_KEYS if kind == "action" else _KEYS["final"])
+    if wrong:
+        return wrong
+    note = str(value.get("note", ""))[:MAX_NOTE]
+    if kind == "final":
+        return PlanStep(type="final", note=note)
+    expects = value.get("expects", [])
+    if not isinstance(expects, list) or not all(isinstance(name, str) for name in expects):
+        return _wrong("wrong_type", f"{place}.expects", "an array of strings", _kind(expects))
+    action = _action(value, place, note)
+    if isinstance(action, Malformed):
+        return action
+    names = tuple(name for name in expects if isinstance(name, str))
+    return PlanStep(tool=action.tool, input=dict(action.input), expects=names, note=note)
 
 
 def _kind(value: object) -> str:

@@ -8,24 +8,28 @@ from rootproof import canonical
 from rootproof.canonical import Json
 from rootproof.event import Observed, Started, Usage
 from rootproof.ledger.interface import Entry
-from rootproof.text import whole
+from rootproof.masking import Masks
 from rootproof.tools.interface import Observation
 
 MAX_EXCERPT = 16_000
 MAX_FIELDS = 40_000
-MASK = "[masked]"
 
 
 def record(started: Started, report: Observation, stale: Sequence[str], secrets: Sequence[str]) -> Entry:
     """The event for one report, with its attachments under their digests."""
-    attachments = {name: mask_bytes(data, secrets) for name, data in report.attachments.items()}
+    raw = canonical.as_json(report.fields)
+    masks = Masks(secrets)
+    stated = {name: canonical.as_json(value) for name, value in report.conditions.items()}
+    masks.learn([raw, report.excerpt, stated, *report.attachments.values()])
+    attachments = {name: masks.data(data) for name, data in report.attachments.items()}
     digests = {name: canonical.digest_bytes(data) for name, data in attachments.items()}
-    fields = mask(canonical.as_json(report.fields), secrets)
+    fields = masks.value(raw)
     size = len(canonical.to_bytes(fields))
     if size > MAX_FIELDS:
         fields = {"$too_large": size}
-    excerpt = str(mask(report.excerpt, secrets))
-    flags = report.flags
+    excerpt = str(masks.value(report.excerpt))
+    conditions = {name: masks.value(value) for name, value in stated.items()}
+    flags = (*report.flags, *masks.flags)
     if len(excerpt) > MAX_EXCERPT:
         half = MAX_EXCERPT // 2
         dropped = len(excerpt) - 2 * half
@@ -39,7 +43,7 @@ def record(started: Started, report: Observation, stale: Sequence[str], secrets:
         fields=fields,
         excerpt=excerpt,
         attachments=digests,
-        conditions={name: canonical.as_json(value) for name, value in report.conditions.items()},
+        conditions=conditions,
         reads=dict(report.reads),
         cut=report.cut,
         stale=tuple(sorted({*stale, *report.stale})),
@@ -56,29 +60,8 @@ def observation_digest(observed: Observed) -> str:
 
 
 def mask(value: Json, secrets: Sequence[str]) -> Json:
-    """The same value with every known secret replaced by a mark that says so."""
-    if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, _mark(secret))
-        return whole(value)
-    if isinstance(value, Mapping):
-        return {whole(key): mask(item, secrets) for key, item in value.items()}
-    if isinstance(value, Sequence):
-        return [mask(item, secrets) for item in value]
-    return value
-
-
-def mask_bytes(data: bytes, secrets: Sequence[str]) -> bytes:
-    """The same for bytes, in the encodings in which they may hold a secret; lines stay the lines they are."""
-    for secret in secrets:
-        data = data.replace(secret.encode("utf-8", "surrogateescape"), _mark(secret).encode())
-        for wide in ("utf-16-le", "utf-16-be"):
-            data = data.replace(secret.encode(wide, "surrogatepass"), _mark(secret).encode(wide))
-    return data
-
-
-def _mark(secret: str) -> str:
-    return MASK + "\n" * secret.count("\n")
+    """The same value with every known secret, and what looks like one, replaced by a mark that says so."""
+    return Masks(secrets).value(value)
 
 
 def known_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:

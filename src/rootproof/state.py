@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, get_args
 
+from rootproof.course import Course, advance
+from rootproof.effect import ApprovalRequested, EffectEvent, Effects, changes
 from rootproof.event import (
     Began,
     Blocked,
@@ -17,6 +19,7 @@ from rootproof.event import (
     Known,
     Observed,
     ParseError,
+    Planned,
     Rejected,
     Replied,
     Resumed,
@@ -25,44 +28,8 @@ from rootproof.event import (
     Usage,
 )
 from rootproof.fact import Fact
-
-Status = Literal[
-    "running",
-    "success",
-    "failed",
-    "blocked",
-    "max_steps",
-    "budget",
-    "waiting",
-    "undetermined",
-    "interrupted",
-    "cancelled",
-]
-EXIT_STATUS: Mapping[str, int] = {
-    "success": 0,
-    "failed": 1,
-    "blocked": 3,
-    "max_steps": 4,
-    "budget": 5,
-    "waiting": 6,
-    "undetermined": 7,
-    "interrupted": 8,
-    "cancelled": 130,
-}
-RESUMABLE = ("waiting", "interrupted", "cancelled")
-TRAIL = 40
-"""Earlier observations kept for the view's working set; older ones are counted only."""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """One earlier observation, as the view may show it again."""
-
-    step: int
-    event: int
-    observed: Observed
-    shown: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """What the view has already made of it, by form: an observation never changes, and it is shown at many steps."""
+from rootproof.seen import TRAIL, Seen
+from rootproof.status import RESUMABLE, UNSUCCESSFUL, Status
 
 
 @dataclass(frozen=True)
@@ -74,7 +41,7 @@ class State:
     step: int = 0
     status: Status = "running"
     reason: str = ""
-    pending: Replied | Started | Observed | None = None
+    pending: Replied | ApprovalRequested | Started | Observed | None = None
     """What was begun and is not finished. A started action whose end nobody saw is closed first."""
     pending_epoch: int = 0
     retry: bool = False
@@ -100,24 +67,27 @@ class State:
     spent: Usage = field(default_factory=Usage)
     tries: int = 0
     """Interventions tried so far: the sum of the field ``tries`` of all observations."""
+    effects: Effects = field(default_factory=Effects)
+    course: Course = field(default_factory=Course)
 
     @property
     def stopped(self) -> bool:
-        return self.status != "running"
+        return self.status != "running" and not self.undoing
+
+    @property
+    def undoing(self) -> bool:
+        """It ended otherwise than in success, and compensations are still to be carried out."""
+        return self.status in UNSUCCESSFUL and self.effects.next_undo is not None
+
+    @property
+    def resumable(self) -> bool:
+        """Whether there is anything left to go on with: also a compensation that failed."""
+        return (
+            not self.stopped or self.status in RESUMABLE or (self.status in UNSUCCESSFUL and bool(self.effects.begun))
+        )
 
     def fact(self, name: str, about: str = "") -> Fact | None:
         return self.facts.get((name, about))
-
-
-def add(one: Usage, other: Usage) -> Usage:
-    """The sum of two costs."""
-    return Usage(
-        seconds=one.seconds + other.seconds,
-        cpu_seconds=one.cpu_seconds + other.cpu_seconds,
-        test_runs=one.test_runs + other.test_runs,
-        model_tokens=one.model_tokens + other.model_tokens,
-        cost=one.cost + other.cost,
-    )
 
 
 def _after(state: State, **changed: Any) -> State:
@@ -130,8 +100,23 @@ def _after(state: State, **changed: Any) -> State:
 def fold(state: State, event: Event, epoch: int = 0) -> State:
     """The state after one more event. Pure; the same events always give the same state."""
     usage = getattr(event, "usage", None)
-    spent = add(state.spent, usage) if usage is not None and any(vars(usage).values()) else state.spent
-    return _FOLDS[type(event)](_after(state, seq=state.seq + 1, spent=spent), event, epoch)
+    spent = state.spent.plus(usage) if usage is not None and any(vars(usage).values()) else state.spent
+    after = _FOLDS[type(event)](_after(state, seq=state.seq + 1, spent=spent), event, epoch)
+    return _on_course(after, event)
+
+
+def _on_course(state: State, event: Event) -> State:
+    known = [fact.name for fact in state.facts.values() if fact.standing == "held"] if state.course.steps else ()
+    course = advance(state.course, event, known)
+    if course is state.course:
+        return state
+    fresh = course.dropped and course.dropped != state.course.dropped
+    return _after(state, course=course, refusal=course.dropped if fresh else state.refusal)
+
+
+def _planned(state: State, event: Planned, epoch: int) -> State:
+    settled = {"pending": None, "effects": state.effects.settled()}
+    return _after(state, **settled, consecutive_parse_errors=0, refusal="", note=event.note)
 
 
 def _began(state: State, event: Began, epoch: int) -> State:
@@ -159,6 +144,7 @@ def _rejected(state: State, event: Rejected, epoch: int) -> State:
         consecutive_invalid_actions=invalid,
         refusal=refusal,
         note=event.note,
+        effects=state.effects.declined(getattr(state.pending, "key", "")),
     )
 
 
@@ -184,13 +170,19 @@ def _started(state: State, event: Started, epoch: int) -> State:
         consecutive_parse_errors=0,
         refusal="",
         note=event.note,
+        effects=state.effects.began(event.tool, event.key, state.step) if event.key else state.effects,
     )
+
+
+def _effect(state: State, event: EffectEvent, epoch: int) -> State:
+    return _after(state, **changes(state.effects, event, epoch))
 
 
 def _interrupted(state: State, event: Interrupted, epoch: int) -> State:
     if event.resumable:
         return _after(state, status="interrupted", reason=event.reason)
-    return _after(state, retry=True)
+    absent = getattr(state.pending, "key", "") if event.absent else ""
+    return _after(state, retry=True, effects=state.effects.without(absent))
 
 
 def _observed(state: State, event: Observed, epoch: int) -> State:
@@ -272,12 +264,15 @@ def _stopped(state: State, event: Stopped, epoch: int) -> State:
 
 
 def _resumed(state: State, event: Resumed, epoch: int) -> State:
+    if state.status in UNSUCCESSFUL:  # only its compensations go on; how it ended stands
+        return _after(state, effects=state.effects.taken_up())
     return _after(state, status="running", reason="")
 
 
 _FOLDS: Mapping[type, Callable[[State, Any, int], State]] = {
     Began: _began,
     Replied: _replied,
+    Planned: _planned,
     ParseError: _parse_error,
     Rejected: _rejected,
     Known: _known,
@@ -290,4 +285,5 @@ _FOLDS: Mapping[type, Callable[[State, Any, int], State]] = {
     FinalJudged: _final,
     Stopped: _stopped,
     Resumed: _resumed,
+    **dict.fromkeys(get_args(EffectEvent), _effect),
 }

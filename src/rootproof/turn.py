@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 
-from rootproof import canonical, completion, evidence, policy, protocol, text, view
+from rootproof import approval, canonical, completion, evidence, policy, protocol, recovery, review, text, view
+from rootproof.authority import authorise
 from rootproof.case import Case
 from rootproof.contract import read_document
 from rootproof.event import (
@@ -42,14 +43,21 @@ def ask(case: Case, state: State) -> Entry:
     return Entry(Replied(text=said, finish=reply.finish, label=text.one_line(reply.label, 200), usage=usage))
 
 
-def judge(case: Case, state: State, message: protocol.Message) -> Entry:
-    """Parse error, final, or an action that is authorised, rejected or blocked."""
+def judge(case: Case, state: State, reply: Replied) -> Entry:
+    """Parse error, final, a plan that is reviewed, or an action that is authorised, rejected or blocked."""
+    planning = case.contract.mode == "plan"
+    message = protocol.parse(reply.text, reply.finish, planning)
     if isinstance(message, protocol.Malformed):
         error = ParseError(code=message.code, message=message.message, line=message.line, column=message.column)
         return Entry(error)
     if isinstance(message, protocol.Final):
         return final(case, state, message)
-    verdict = _authorise(case, message)
+    if isinstance(message, protocol.Plan):
+        return review.review(case, state, message)
+    if planning and reply.origin == "model":
+        reason = "under this contract actions are taken from an accepted plan only"
+        return Entry(Rejected(tool=message.tool[:80], reason=reason, hint="send a plan, or final", note=message.note))
+    verdict = authorise(case, message)
     if isinstance(verdict, policy.Denied):
         return Entry(Blocked(tool=message.tool[:80], code=verdict.code, reason=verdict.reason))
     if isinstance(verdict, policy.Invalid):
@@ -57,23 +65,12 @@ def judge(case: Case, state: State, message: protocol.Message) -> Entry:
     return _begin(case, state, verdict, message)
 
 
-def _authorise(case: Case, message: protocol.Action) -> policy.Verdict:
-    tool = case.tools.get(message.tool)
-    spec = tool.spec if tool else None
-    named = policy.named_values(spec, message.input) if spec else ()
-    places = {
-        name: case.scope.locate(value)
-        for field, name, value in named
-        if field.kind == "path" and isinstance(value, str)
-    }
-    return policy.authorise(case.contract, spec, message, places)
-
-
 def _begin(case: Case, state: State, allowed: policy.Allowed, message: protocol.Action) -> Entry:
     assert state.began is not None
     earlier = state.requests.get(allowed.digest)
-    repeatable = case.tools[message.tool].spec.repeatable
-    if earlier and not repeatable and not case.scope.changed(state.began.scope):
+    spec = case.tools[message.tool].spec
+    once = spec.effect == "side_effect"  # its effect is the same, whatever the files say now
+    if earlier and not spec.repeatable and (once or not case.scope.changed(state.began.scope)):
         known = Known(
             tool=message.tool, request=allowed.digest, since_step=earlier.step, event=earlier.event, note=message.note
         )
@@ -81,6 +78,8 @@ def _begin(case: Case, state: State, allowed: policy.Allowed, message: protocol.
     spent = completion.exhausted(case.contract, state)
     if spent:
         return Entry(Stopped(status="budget", reason=spent))
+    if spec.side.approval:
+        return approval.ask(case, state, spec, allowed, message.note)
     return Entry(Started(tool=message.tool, input=dict(allowed.input), request=allowed.digest, note=message.note))
 
 
@@ -92,7 +91,7 @@ def carry_out(case: Case, ledger: Ledger, state: State, started: Started) -> Ent
         again = started.model_copy(update={"attempt": started.attempt + 1})
         return Entry(Stopped(status="budget", reason=spent) if spent else again)
     if state.pending_epoch != ledger.epoch:
-        return _lost(case, spec, started)
+        return recovery.look_up(case, state, started) if started.key else _lost(case, spec, started)
     result = case.tools[started.tool].run(_request(case, state, spec, started))
     if isinstance(result, Declined):
         usage = Usage(**vars(result.spent))
@@ -121,7 +120,7 @@ def _request(case: Case, state: State, spec: ToolSpec, started: Started) -> Requ
             paths[name] = place
     left = completion.left(case.contract, state)
     room = (left.seconds, left.cpu_seconds, left.test_runs)
-    return Request(started.tool, started.input, paths, *room, state.tries, case.secrets)
+    return Request(started.tool, started.input, paths, *room, state.tries, case.secrets, started.key)
 
 
 def check(case: Case, ledger: Ledger, state: State, observed: Observed) -> Entry:

@@ -19,13 +19,15 @@ from rootproof import assemble, canonical, evidence
 from rootproof.assemble import Options
 from rootproof.errors import LedgerDamaged, RootproofError, UsageError
 from rootproof.event import Checked, Observed
-from rootproof.ledger import chain
+from rootproof.installed import known
+from rootproof.ledger import archive, chain
 from rootproof.ledger.chain import Row
 from rootproof.ledger.interface import Stored
 from rootproof.outcome import prove
-from rootproof.report.build import SCHEMA, Ledger, derive
+from rootproof.report.build import SCHEMA, Ledger, build, derive
 from rootproof.scope import Scope
 from rootproof.state import State, fold
+from rootproof.tools.interface import ToolSpec
 
 MAX_REPORT = 256 * 1024 * 1024
 
@@ -44,11 +46,15 @@ class Verified:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The report in a file.
+    """The report in a file, or that of the run in an archive.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is neither.
+        LedgerDamaged: it is an archive that is not what it was.
     """
+    if archive.is_archive(path):
+        run = archive.read(path)
+        return build(Ledger(run.run, run.events, run.blob))
     try:
         if path.stat().st_size > MAX_REPORT:
             raise UsageError(f"{path} is larger than any report", "name a report.json")
@@ -71,7 +77,8 @@ def verify(report: Mapping[str, Any], repository: Path | None, options: Options,
     """
     try:
         ledger = _ledger(report)
-        refuted = [*_derived(report, ledger), *_facts(ledger)]
+        again = judged_again(ledger, known(options.tools.values()))
+        refuted = [*_derived(report, ledger), *again.refuted]
     except (RootproofError, KeyError, TypeError, ValueError, AssertionError) as error:
         return Verified("refuted", (f"the report does not hold together: {error}",))
     if head and head != report.get("head"):
@@ -79,6 +86,9 @@ def verify(report: Mapping[str, Any], repository: Path | None, options: Options,
     if refuted:
         return Verified("refuted", tuple(refuted))
     done: tuple[str, ...] = ("the chain of events", "every fact, from the observations", "every field of the report")
+    if again.missing:
+        missing = f"this installation has no tool {', '.join(again.missing)}: what it observed was not judged again"
+        return Verified("not_checkable", (missing,), (done[0], done[2]))
     state = ledger.state
     assert state.began is not None
     root = repository or Path(state.began.root)
@@ -121,32 +131,60 @@ def _derived(report: Mapping[str, Any], ledger: Ledger) -> list[str]:
     ]
 
 
-def _facts(ledger: Ledger) -> list[str]:
+@dataclass(frozen=True)
+class Judged:
+    """What judging every observation again came to."""
+
+    count: int
+    refuted: tuple[str, ...]
+    missing: tuple[str, ...]
+    """Tools that this installation does not have: what they observed was not judged."""
+
+
+def judged_again(ledger: Ledger, specs: Mapping[str, ToolSpec]) -> Judged:
     """Judge every observation again, and compare with what the events say was committed."""
-    specs, checks, contract = assemble.catalog(), assemble.checks(), ledger.contract
-    faults: list[str] = []
+    count, refuted, missing = 0, [], set()
     state = State()
     for stored in ledger.events:
         if isinstance(stored.event, Checked) and isinstance(state.pending, Observed):
-            faults += _judged(stored, state, ledger, (specs, checks, contract))
+            spec = specs.get(state.pending.tool)
+            if spec is None:
+                missing.add(state.pending.tool)
+            else:
+                count += 1
+                refuted += _judged(stored, state, ledger, spec)
         state = fold(state, stored.event, stored.epoch)
-    return faults
+    return Judged(count, tuple(refuted), tuple(sorted(missing)))
 
 
-def _judged(stored: Stored, state: State, ledger: Ledger, rules: tuple[Any, Any, Any]) -> list[str]:
+def proved(found: archive.Archive, specs: Mapping[str, ToolSpec]) -> tuple[Ledger, Judged]:
+    """A run from an archive, after all that can be derived of it was derived again.
+
+    Raises:
+        LedgerDamaged: something does not follow, or does not hold together.
+    """
+    ledger = Ledger(found.run, found.events, found.blob)
+    try:
+        prove(found.run, ledger.state)
+        again = judged_again(ledger, specs)
+        derive(ledger)
+    except (KeyError, TypeError, ValueError, AssertionError, AttributeError, RecursionError) as error:
+        raise LedgerDamaged(f"run {found.run}: its events do not hold together: {str(error)[:200]}") from None
+    if again.refuted:
+        raise LedgerDamaged(f"run {found.run}: {'; '.join(again.refuted[:5])}")
+    return ledger, again
+
+
+def _judged(stored: Stored, state: State, ledger: Ledger, spec: ToolSpec) -> list[str]:
     from rootproof.recording import observation_digest
 
-    specs, checks, contract = rules
     observed = state.pending
-    assert isinstance(observed, Observed) and isinstance(stored.event, Checked)
-    spec = specs.get(observed.tool)
-    if spec is None:
-        return [f"event {stored.seq}: this installation has no tool {observed.tool}"]
+    assert isinstance(observed, Observed)
     if observation_digest(observed) != observed.digest:
         return [f"event {stored.seq - 1}: the observation is not what its digest says"]
     attachments = {name: ledger.blob(digest) for name, digest in observed.attachments.items()}
     seen = evidence.Seen(observed.input, observed, attachments)
-    again = evidence.judge(contract, spec, state, seen, checks)
+    again = evidence.judge(ledger.contract, spec, state, seen, assemble.checks())
     return [] if again == stored.event else [f"event {stored.seq}: its facts do not follow from the observation"]
 
 

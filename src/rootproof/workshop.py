@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rootproof.contract import Contract as Document
 from rootproof.contract import Policy, file_of
-from rootproof.errors import (
-    ContainmentUnavailable,
-)
+from rootproof.errors import ContainmentUnavailable, UsageError
 from rootproof.ledger.watched import Listener
 from rootproof.scope import Scope
 from rootproof.tools.interface import Tool
@@ -46,7 +44,7 @@ class Options:
     notify: Callable[[str], None] | None = None
     """Told, before the first model call, what leaves the machine."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
-    """Tools that stand in for those of the same name, such as simulated ones."""
+    """Tools that the caller brings along; they stand in for those of the same name, as simulated ones do."""
 
 
 class Workshop:
@@ -77,7 +75,9 @@ class Workshop:
             return searching[name](self.engine, settings)
         if name == "try_change":
             return self._try_change(settings)
-        return self._run_test(settings)
+        if name == "run_test":
+            return self._run_test(settings)
+        raise UsageError(f"this installation has no tool {name}", "run it from the program that brings the tool along")
 
     def _try_change(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.try_change import TryChange

@@ -20,7 +20,12 @@ NOUNS = [
     "place",
     "criterion",
     "fact",
+    "effect",
+    "plan",
     "event",
+    "course",
+    "seen",
+    "status",
     "state",
     "protocol",
     "contract",
@@ -35,18 +40,23 @@ RULES = [
     "policy",
     "evidence",
     "completion",
+    "mode",
     "view",
     "answer",
     "agreement",
+    "difference",
     "outcome",
+    "masking",
     "recording",
     "contract_faults",
     "criteria_faults",
+    "effect_faults",
+    "laid_faults",
 ]
 GROUND = ("scope", "survey", "contract_file", "sandbox", "ledger", "experiments")
-LOOP = ("case", "turn", "controller")
+LOOP = ("case", "authority", "approval", "recovery", "review", "turn", "controller")
 FAMILIES = ("models", "tools", "runners", "investigations", "report")
-ASSEMBLY = ("assemble", "workshop", "proposers", "diagnosis", "verify")
+ASSEMBLY = ("assemble", "installed", "workshop", "proposers", "decisions", "diagnosis", "verify")
 APPS = ("apps", "__main__", "")
 
 INSIDE = ("sandbox.inside", "runners.inside", "experiments.target")

@@ -180,14 +180,29 @@ def _come_to(state: State) -> dict[str, Any]:
 
 
 _REJECT = terms(policy={"on_invalid_input": "reject"}, max_steps=12, max_no_progress=6)
+_STEPS = [{key: value for key, value in json.loads(message).items() if key != "type"} for message in GOOD]
+_PLAN = {**_REJECT, "mode": "plan", "plan": {"replans": 1}}
+_WORKFLOW = {**_REJECT, "mode": "workflow", "workflow": [*_STEPS[:2], {**_STEPS[3], "when": "reproduced"}, *_STEPS[2:]]}
+PLANS = [
+    json.dumps({"type": "plan", "steps": steps})
+    for steps in (
+        _STEPS,
+        [*_STEPS[1:], {"type": "final"}],
+        [{**step, "expects": ["reproduced"]} for step in _STEPS],
+        [*_STEPS[:2], {"tool": "deploy", "input": {}}],
+    )
+]
 
 
 @quick
-@given(messages=st.lists(MESSAGES, min_size=1, max_size=12), outcome=OUTCOMES, strict=st.booleans())
+@given(
+    messages=st.lists(MESSAGES | st.sampled_from(PLANS), min_size=1, max_size=12),
+    outcome=OUTCOMES,
+    document=st.sampled_from([DOCUMENT, _REJECT, _PLAN, _WORKFLOW]),
+)
 def test_any_prefix_of_any_ledger_resumes_to_the_same_state(
-    root: Path, messages: list[str], outcome: str, strict: bool
+    root: Path, messages: list[str], outcome: str, document: dict[str, Any]
 ) -> None:
-    document = DOCUMENT if strict else _REJECT
     whole = Memory()
     ended = _play(_case(root, messages, outcome, document), whole)
     assert whole.replay() == ended, "the state is a fold over the stored events"
@@ -204,10 +219,10 @@ def test_any_prefix_of_any_ledger_resumes_to_the_same_state(
 
 
 @quick
-@given(messages=st.lists(MESSAGES, min_size=1, max_size=8), outcome=OUTCOMES)
+@given(messages=st.lists(MESSAGES | st.sampled_from(PLANS), min_size=1, max_size=8), outcome=OUTCOMES)
 def test_folding_is_pure(root: Path, messages: list[str], outcome: str) -> None:
     ledger = Memory()
-    _play(_case(root, messages, outcome, _REJECT), ledger)
+    _play(_case(root, messages, outcome, _PLAN if messages[0] in PLANS else _REJECT), ledger)
     state = State()
     for epoch, event in ledger.events:
         before, said = deepcopy(state), event.model_dump_json()
@@ -217,12 +232,16 @@ def test_folding_is_pure(root: Path, messages: list[str], outcome: str) -> None:
 
 
 @quick
-@given(messages=st.lists(MESSAGES, min_size=1, max_size=12), outcome=OUTCOMES)
+@given(
+    messages=st.lists(MESSAGES | st.sampled_from(PLANS), min_size=1, max_size=12),
+    outcome=OUTCOMES,
+    document=st.sampled_from([_REJECT, _PLAN, _WORKFLOW]),
+)
 def test_success_means_that_every_criterion_holds_over_facts_with_provenance(
-    root: Path, messages: list[str], outcome: str
+    root: Path, messages: list[str], outcome: str, document: dict[str, Any]
 ) -> None:
     ledger = Memory()
-    case = _case(root, messages, outcome, _REJECT)
+    case = _case(root, messages, outcome, document)
     state = _play(case, ledger)
     observed = {seq: event for seq, (_, event) in enumerate(ledger.events, 1) if event.type == "observed"}
     for fact in state.facts.values():

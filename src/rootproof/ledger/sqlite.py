@@ -32,7 +32,7 @@ from rootproof.event import attachments_of
 from rootproof.ledger import chain
 from rootproof.ledger.interface import Entry, Stored
 from rootproof.ledger.lease import LEASE_SECONDS, alive, owner
-from rootproof.ledger.sqlite_errors import transaction, translated
+from rootproof.ledger.sqlite_errors import schema_of, transaction, translated
 from rootproof.state import State, fold
 
 SCHEMA = 1
@@ -98,7 +98,7 @@ class SqliteStore:
             self.connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
             run("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA),))
         row = run("SELECT value FROM meta WHERE key='schema'").fetchone()
-        if row and int(row[0]) > SCHEMA and not self.read_only:
+        if row and schema_of(self.path, row[0]) > SCHEMA and not self.read_only:
             raise StoreNewer(f"{self.path} has schema {row[0]}, this version writes {SCHEMA}")
 
     def close(self) -> None:

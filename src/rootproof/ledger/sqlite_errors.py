@@ -50,3 +50,15 @@ def _error(path: Path, error: sqlite3.Error) -> StoreError:
     if "readonly" in said or "unable to open" in said or "attempt to write" in said:
         return StoreReadOnly(f"{path}: {said}")
     return StoreDamaged(f"{path}: {said}")
+
+
+def schema_of(path: Path, value: object) -> int:
+    """The number of a store's schema.
+
+    Raises:
+        StoreDamaged: it is none.
+    """
+    text = str(value)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise StoreDamaged(f"{path} names no schema but {text[:40]!r}")
+    return int(text)

@@ -14,6 +14,8 @@ from rootproof.models.requests import optional
 
 MOST_CHARS = 300
 """Longest text value."""
+MOST_STEPS = 12
+"""Longest plan."""
 
 _COMMON = rf"""
 string ::= "\"" char{{0,{MOST_CHARS}}} "\""
@@ -29,14 +31,20 @@ item ::= string | object
 
 
 def grammar(seen: Mapping[str, Any]) -> str:
-    """The grammar of every message whose tool and fields a view names."""
+    """The grammar of every message whose tool and fields a view names: actions, or in plan mode plans of them."""
     rules: list[str] = []
     names = []
     for number, (tool, told) in enumerate(sorted(seen.get("tools", {}).items())):
         names.append(f"tool{number}")
         rules += _tool(f"tool{number}", str(tool), told.get("input", {}))
     final = _literal('{"type": "final"}')
-    rules.insert(0, f"root ::= {' | '.join([*names, final])}")
+    actions = " | ".join(names) or final
+    if seen.get("mode") == "plan":
+        head, comma, tail = (_literal(text) for text in ('{"type": "plan", "steps": [', ", ", "]}"))
+        steps = f"step ({comma} step){{0,{MOST_STEPS - 1}}}"
+        rules.insert(0, f"step ::= {actions}\nplan ::= {head} {steps} {tail}")
+        actions = "plan"
+    rules.insert(0, f"root ::= {actions} | {final}")
     return "\n".join(rules) + _COMMON
 
 

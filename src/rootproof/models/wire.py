@@ -169,7 +169,7 @@ def _parameters(call: Call) -> models.ModelRequestParameters:
         return models.ModelRequestParameters(output_mode="native", output_object=output)
     tool = tools.ToolDefinition(
         name=answers.REPLY_TOOL,
-        description="Your one reply: an action or a final.",
+        description="Your one reply, in the form that the view's `how` names.",
         parameters_json_schema=schema,
         kind="output",
     )
@@ -178,18 +178,24 @@ def _parameters(call: Call) -> models.ModelRequestParameters:
 
 def message_schema(view: View) -> dict[str, Any]:
     """The form of a message as a JSON schema. It helps a model; our own parser judges all the same."""
-    names = sorted(json.loads(view.text).get("tools", {}))
-    return {
-        "type": "object",
-        "properties": {
-            "type": {"type": "string", "enum": ["action", "final"]},
-            "tool": {"type": "string", "enum": names} if names else {"type": "string"},
-            "input": {"type": "object", "additionalProperties": True},
-            "note": {"type": "string"},
-        },
-        "required": ["type"],
-        "additionalProperties": False,
+    seen = json.loads(view.text)
+    names = sorted(seen.get("tools", {}))
+    action: dict[str, Any] = {
+        "tool": {"type": "string", "enum": names} if names else {"type": "string"},
+        "input": {"type": "object", "additionalProperties": True},
     }
+    note = {"note": {"type": "string"}}
+    if seen.get("mode") == "plan":
+        expects = {"expects": {"type": "array", "items": {"type": "string"}}}
+        step = _closed_object({**action, **expects, **note}, ["tool", "input"])
+        asks = {"type": {"type": "string", "enum": ["plan", "final"]}, "steps": {"type": "array", "items": step}}
+    else:
+        asks = {"type": {"type": "string", "enum": ["action", "final"]}, **action}
+    return _closed_object({**asks, **note}, ["type"])
+
+
+def _closed_object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 async def _check(response: httpx2.Response) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from rootproof import completion
 from rootproof.contract import Contract, read_document
+from rootproof.effect import ApprovalGiven, ApprovalRefused
 from rootproof.event import Began, Checked, Observed, Replied, Started
 from rootproof.ledger import chain
 from rootproof.ledger.interface import Stored
@@ -174,5 +175,7 @@ def _what(event: object) -> str:
         fields: Mapping[str, Any] = event.fields if isinstance(event.fields, dict) else {}
         said = [f"{k} {fields[k]}" for k in ("status", "verdict", "grade", "matches", "path") if fields.get(k)]
         return one_line(f"{event.tool}: {', '.join(said) or 'observed'}", 200)
-    reason = getattr(event, "reason", "") or getattr(event, "message", "") or getattr(event, "problem", "")
-    return one_line(str(reason), 200)
+    names = ("reason", "message", "problem", "tool")
+    words = next((str(getattr(event, name)) for name in names if getattr(event, name, "")), "")
+    by = f"{event.by}: " if isinstance(event, ApprovalGiven | ApprovalRefused) else ""
+    return one_line(f"{by}{words}", 200)

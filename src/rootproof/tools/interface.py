@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from rootproof.canonical import Json
 from rootproof.place import Located
@@ -15,6 +15,9 @@ from rootproof.place import Located
 Effect = Literal["none", "idempotent", "side_effect"]
 FieldKind = Literal["path", "name", "text", "integer", "flag", "choice", "list"]
 ResultKind = Literal["text", "integer", "flag", "scalar", "list", "object"]
+
+REACHES = ("files", "processes", "write", "network", "credentials", "deploy")
+"""What a tool can reach; a contract's ``scope.excluded`` names those that none may."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +66,19 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Reach:
-    """What a side-effect tool must declare."""
+class Side:
+    """What a side-effect tool must declare, all of it."""
 
     idempotency_key: str = ""
-    """Result of a pure function of the input: which input fields make the key, comma-separated."""
+    """Which input fields make the key, comma-separated: the same values in one run are the same effect."""
     approval: str = ""
     """Who must approve: ``person`` is the only rule there is."""
     compensation: str = ""
     """What undoes it, in words a person can judge."""
+
+    @property
+    def key_fields(self) -> tuple[str, ...]:
+        return tuple(name.strip() for name in self.idempotency_key.split(",") if name.strip())
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class ToolSpec:
     settings: tuple[Field, ...] = ()
     effect: Effect = "none"
     reaches: tuple[str, ...] = ()
-    """``files``, ``processes``, ``write``, ``network``, ``credentials``, ``deploy``."""
+    """Some of ``REACHES``."""
     echoes: tuple[str, ...] = ()
     """Input fields that the result must repeat exactly, or it is an answer to something else."""
     repeatable: bool = False
@@ -98,7 +105,7 @@ class ToolSpec:
     """True: its observations carry whole files, over which captures run."""
     test_runs: int = 0
     """Started test processes one call costs at least."""
-    side: Reach = field(default_factory=Reach)
+    side: Side = field(default_factory=Side)
 
     def field(self, name: str) -> Field | None:
         return next((f for f in self.fields if f.name == name), None)
@@ -123,6 +130,9 @@ class Request:
     """Interventions already tried in this run."""
     secrets: tuple[str, ...] = ()
     """Values to mask before a text is cut, lest a part of one is left at the edge; the controller masks all again."""
+    key: str = ""
+    """The idempotency key, for a tool with a side effect: under one key the effect happens once, however often it is
+    asked for, and the answer is the same."""
 
 
 @dataclass(frozen=True)
@@ -188,5 +198,45 @@ class Tool(Protocol):
 
         Raises:
             KeyboardInterrupt: the user interrupted; nothing the tool started is alive.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of a side effect that was begun under a key."""
+
+    state: Literal["done", "absent", "undone", "unknown"]
+    """``absent`` promises that it did not happen and no longer will of itself; ``unknown`` promises nothing."""
+    observation: Observation | None = None
+    """For ``done``: what the tool would have reported."""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Compensated:
+    """What came of undoing a side effect."""
+
+    done: bool
+    reason: str = ""
+    """What was done, or why it could not be."""
+
+
+@runtime_checkable
+class SideEffectTool(Tool, Protocol):
+    """A tool that changes something outside. ``run`` does it at most once for one ``Request.key``.
+
+    A ``Declined`` promises that nothing was changed.
+    """
+
+    def lookup(self, key: str) -> Standing:
+        """Whether the effect of a key happened. Changes nothing."""
+        ...
+
+    def compensate(self, key: str) -> Compensated:
+        """Undo the effect of a key. Asked again for the same key it changes nothing more.
+
+        Where the effect did not happen it makes sure that it no longer can under this key: a process that was frozen
+        before it entered ``run`` may wake up late.
         """
         ...

@@ -9,7 +9,26 @@ from collections.abc import Callable
 
 import typer
 
-from rootproof.apps.cli import bench, check, demo, diagnose, doctor, init, report, resume, run, runs, show, verify
+from rootproof.apps.cli import (
+    approve,
+    audit,
+    bench,
+    check,
+    demo,
+    diagnose,
+    doctor,
+    export,
+    import_run,
+    init,
+    prune,
+    refuse,
+    report,
+    resume,
+    run,
+    runs,
+    show,
+    verify,
+)
 
 app = typer.Typer(
     name="rootproof",
@@ -35,6 +54,12 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("report", report.report),
     ("verify", verify.verify),
     ("resume", resume.resume),
+    ("audit", audit.audit),
+    ("approve", approve.approve),
+    ("refuse", refuse.refuse),
+    ("export", export.export),
+    ("import", import_run.import_run),
+    ("prune", prune.prune),
 )
 for _name, _function in _COMMANDS:
     app.command(_name)(_function)

@@ -31,7 +31,9 @@ def finish(outcome: Outcome, as_json: bool) -> None:
         sys.stdout.write(json.dumps(outcome.document(), indent=2) + "\n")
     else:
         sys.stdout.write("".join(line + "\n" for line in words.outcome_lines(outcome)))
-    if outcome.status in ("cancelled", "interrupted", "waiting"):
+    if outcome.asks is not None and not outcome.asks["approved_by"]:
+        sys.stderr.write(f"hint: `rootproof approve {outcome.run} --by NAME --reason TEXT`, or `rootproof refuse`\n")
+    elif outcome.status in ("cancelled", "interrupted", "waiting") or outcome.effects_to_undo:
         sys.stderr.write(f"hint: `rootproof resume {outcome.run}` goes on where this stopped\n")
     raise typer.Exit(outcome.exit_status)
 

@@ -49,11 +49,14 @@ def _timeline(store: SqliteStore, run: str, state: State) -> None:
     from rootproof.apps.cli import words
     from rootproof.apps.cli.progress import Progress
     from rootproof.contract import read_document
+    from rootproof.ledger.transfer import unvouched
     from rootproof.outcome import outcome
     from rootproof.state import State, fold
 
     assert state.began is not None
     sys.stdout.write(f"run {run}\n")
+    if unvouched(store, run):
+        sys.stdout.write("from an archive that nobody vouches for\n")
     progress, at = Progress(), State()
     for stored in store.events(run):
         at = fold(at, stored.event, stored.epoch)

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
+from rootproof.effect import (
+    ApprovalExpired,
+    ApprovalGiven,
+    ApprovalRefused,
+    ApprovalRequested,
+    Undone,
+    Waiting,
+)
 from rootproof.event import (
     Blocked,
     Checked,
@@ -14,6 +23,7 @@ from rootproof.event import (
     Known,
     Observed,
     ParseError,
+    Planned,
     Rejected,
     Started,
     Stopped,
@@ -58,6 +68,8 @@ def step_line(event: Event) -> tuple[str, str] | None:
             return "parse_error", event.message
         case Rejected():
             return "rejected", f"{event.tool}: {event.reason}" + (f" ({event.hint})" if event.hint else "")
+        case Planned():
+            return "plan", planned(event)
         case Known():
             return event.tool, f"known since step {event.since_step}"
         case Blocked():
@@ -69,6 +81,30 @@ def step_line(event: Event) -> tuple[str, str] | None:
             return said, "" if event.accepted else "missing " + "; ".join(event.missing)
         case Stopped() | Interrupted(resumable=True):
             return "stopped", event.reason
+    return effect_line(event)
+
+
+def planned(event: Planned) -> str:
+    """An accepted plan in one line."""
+    steps = "; ".join(step.tool or step.type for step in event.steps)
+    return f"{'edited and ' if event.edited else ''}accepted by {event.by}, {len(event.steps)} steps: {steps}"
+
+
+def effect_line(event: Event) -> tuple[str, str] | None:
+    """The same for approvals and compensations."""
+    match event:
+        case ApprovalRequested():
+            return "approval", f"{event.tool} waits for a person; request {event.request[:16]}"
+        case ApprovalGiven():
+            return "approved", f"by {event.by}: {event.reason}"
+        case ApprovalRefused():
+            return "refused", f"by {event.by}: {event.reason}"
+        case ApprovalExpired():
+            return "expired", f"the approval ran out at {event.expires_at}"
+        case Waiting():
+            return "waiting", event.reason
+        case Undone():
+            return "undo", f"{event.tool}: {event.status}" + (f" ({event.reason})" if event.reason else "")
     return None
 
 
@@ -80,10 +116,32 @@ def outcome_lines(outcome: Outcome) -> list[str]:
     if outcome.answer is not None:
         lines.append(f"answer: {one_line(outcome.answer, 2000)}")
     lines += [f"missing: {one_line(text, 300)}" for text in outcome.missing]
+    lines += _asked_of_a_person(outcome)
+    for effect in outcome.effects:
+        stuck = f"; it could not be undone: {one_line(effect.stuck, 200)}" if effect.stuck else ""
+        lines.append(f"effect: {one_line(effect.tool, 80)} of step {effect.step} stands{stuck}")
     lines.append(f"spent: {_spent(outcome)}")
     if outcome.containment == "none":
         lines.append("containment: none (the tests could do whatever you can do)")
     lines.append(f"evidence: run {outcome.run}, head {outcome.head[:16]}")
+    return lines
+
+
+def _asked_of_a_person(outcome: Outcome) -> list[str]:
+    """Exactly what would be done: the whole canonical input, every character that is not plain as an escape."""
+    asks = outcome.asks
+    if asks is None:
+        return []
+    shown = json.dumps(asks["input"], indent=2, sort_keys=True, ensure_ascii=True).splitlines()
+    lines = [f"asks: {one_line(str(asks['tool']), 80)} with this input", *(f"  {line}" for line in shown)]
+    lines.append(f"request: {asks['request']}")
+    if asks["begun"]:
+        lines.append("it was begun, and nobody can tell whether it was carried out")
+    else:
+        lines.append(f"holds until: {asks['expires_at']}")
+        lines.append(f"undone by: {one_line(str(asks['compensation']), 300)}")
+    if asks["approved_by"]:
+        lines.append(f"approved by: {one_line(str(asks['approved_by']), 200)}")
     return lines
 
 

@@ -110,7 +110,8 @@ def cluster() -> Iterator[Cluster]:
     """A running server, gone afterwards. Skips where there is none to start."""
     if why := missing():
         pytest.skip(why)
-    place = MEMORY if os.access(MEMORY, os.W_OK) else None
+    roomy = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 1 << 30
+    place = MEMORY if roomy else None
     with tempfile.TemporaryDirectory(dir=place, prefix="rootproof-pg-") as folder:
         made = Cluster(Path(folder))
         made.start()

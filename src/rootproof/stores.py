@@ -33,6 +33,23 @@ def server(named: Named) -> str:
     return named if isinstance(named, str) and named.startswith(SERVERS) else ""
 
 
+def queue_address(named: Named) -> str:
+    """The address of a server that hands out jobs.
+
+    Raises:
+        UsageError: it is none.
+        MissingExtra: what it takes is not installed.
+    """
+    from importlib.util import find_spec
+
+    address = server(chosen_store(named))
+    if not address:
+        raise UsageError("a queue is a Postgres server", "--queue postgresql://USER@HOST:PORT/DATABASE")
+    if find_spec("psycopg") is None or find_spec("procrastinate") is None:
+        raise MissingExtra("a queue in Postgres", "fleet")
+    return address
+
+
 def folder(named: Named) -> Path:
     """Where files lie that belong to a store: beside it, or in the user's data folder where it is no file."""
     chosen = chosen_store(named)

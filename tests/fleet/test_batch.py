@@ -58,6 +58,15 @@ def test_a_file_without_jobs(made: Ground, cli: Cli, text: str, words: str) -> N
     assert not cli.store.exists()
 
 
+def test_a_queue_that_is_no_server_is_named(made: Ground, cli: Cli) -> None:
+    for words in (["batch", made.jobs], ["worker"]):
+        cli(*words, "--queue", "runs.sqlite3", "--model", made.model, store=False).clear(
+            2, "a queue is a Postgres server"
+        )
+    cli("batch", made.jobs, "--model", made.model, "--per-provider", "x=0").clear(2, "--per-provider is KIND=N")
+    cli("batch", made.jobs, "b").clear(2, "a batch is begun by its file alone")
+
+
 def test_a_red_test_is_a_job_with_a_contract_that_we_write(made: Ground) -> None:
     place = made.folder / "shop"
     (place / "tests").mkdir(parents=True)

@@ -37,9 +37,12 @@ def worker(
     """Carry out jobs until stopped. Ctrl-C gives the job at hand back; another worker goes on with it."""
     from dataclasses import replace
 
+    from rootproof import stores
     from rootproof.apps.fleet.job import ALWAYS
     from rootproof.apps.fleet.worker import Settings, work
 
+    if queue or from_queue:
+        stores.queue_address(queue)
     models = tuple(model or (ALWAYS,))
     options = flags.options(
         store=queue or store,

@@ -19,7 +19,7 @@ from rootproof.apps.fleet.board import Board, Ended, Limits
 from rootproof.apps.fleet.job import Job, as_json
 from rootproof.apps.fleet.tables import open_tables
 from rootproof.errors import StoreError, UsageError
-from rootproof.stores import Named, chosen_store, server
+from rootproof.stores import Named, chosen_store, queue_address
 from rootproof.text import one_line
 
 POLL_SECONDS = 0.2
@@ -62,9 +62,10 @@ def name_of(path: Path, jobs: Sequence[Job]) -> str:
 def submit(giving: Giving, batch: str, jobs: Sequence[Job], limits: Limits) -> bool:
     """Put a batch on the board, unless it is there: then it is gone on with. Whether it is new."""
     if giving.queue:
+        address = queue_address(giving.store)
         from rootproof.apps.fleet import tokens
 
-        return tokens.submit(server(chosen_store(giving.store)), batch, jobs, limits)
+        return tokens.submit(address, batch, jobs, limits)
     tables = open_tables(giving.store)
     try:
         return Board(tables).add(batch, jobs, limits)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, contract_file, masking, policy, proposers, recording, view
+from rootproof import canonical, contract_file, masking, policy, proposers, recording, stores, view
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import read_document
@@ -23,11 +24,13 @@ from rootproof.installed import load_contract as load_contract
 from rootproof.installed import load_document as load_document
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.watched import Watched
-from rootproof.outcome import Outcome, outcome, prove
+from rootproof.outcome import Outcome, outcome
 from rootproof.place import Located
 from rootproof.protocol import Action
 from rootproof.scope import Scope
-from rootproof.state import State
+from rootproof.stores import default_store as default_store
+from rootproof.stores import open_store as open_store
+from rootproof.stores import replayed as replayed
 from rootproof.tools.interface import Request, SideEffectTool, Tool
 from rootproof.workshop import Options as Options
 from rootproof.workshop import Workshop
@@ -35,25 +38,20 @@ from rootproof.workshop import choose_runner as choose_runner
 from rootproof.workshop import choose_sandbox as choose_sandbox
 
 if TYPE_CHECKING:
-    from rootproof.ledger.sqlite import SqliteLedger, SqliteStore
+    from rootproof.ledger.store import RunLedger, Store
     from rootproof.sandbox.interface import Probe
 
 RULES = "1"
 """Version of policy, evidence, completion and fold: a run judged by others is not resumed."""
 
 
-def default_store() -> Path:
-    """Where runs are kept when nothing else is said: one file under the user's data folder."""
-    from platformdirs import user_data_path
+def contract_document(path: Path) -> dict[str, Any]:
+    """A contract file as plain data, unchecked but for its form.
 
-    return Path(os.environ.get("ROOTPROOF_STORE") or user_data_path("rootproof") / "runs.sqlite3")
-
-
-def open_store(path: Path | None, *, read_only: bool = False) -> SqliteStore:
-    """Open the store of runs."""
-    from rootproof.ledger.sqlite import SqliteStore
-
-    return SqliteStore(path or default_store(), read_only=read_only)
+    Raises:
+        ContractError: it cannot be read.
+    """
+    return contract_file.document_of(path)
 
 
 def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer"] = "user") -> Outcome:
@@ -62,30 +60,43 @@ def run(loaded: Loaded, options: Options, contract_by: Literal["user", "proposer
     Raises:
         ContainmentUnavailable, NotRunnable, ModelError, StoreError: nothing was run.
     """
+    case = assemble(loaded.contract, options.root or loaded.root, options)  # before a store is made for it
+    with contextlib.closing(open_store(options.store, lease=options.lease)) as store:
+        return _carry_on(case, store.create(), _began(case, loaded, contract_by), options)
+
+
+def begin(
+    store: Store, loaded: Loaded, options: Options, contract_by: Literal["user", "proposer"] = "user", run: str = ""
+) -> Outcome:
+    """Run one investigation from its beginning in an open store, under an id of its own or the one given.
+
+    Raises:
+        ContainmentUnavailable, NotRunnable, ModelError, StoreError: nothing was run.
+        LeaseLost: the id is taken; nothing was run.
+    """
     case = assemble(loaded.contract, options.root or loaded.root, options)
-    store = open_store(options.store)
-    try:
-        ledger = store.create()
-        scope = case.scope.manifest()
-        began = Began(
-            contract=loaded.contract.document,
-            contract_digest=loaded.contract.digest,
-            contract_by=contract_by,
-            origin=loaded.origin,
-            contract_file=str(loaded.file or ""),
-            scope=scope,
-            scope_digest=canonical.digest(scope),
-            rules=RULES,
-            tools={name: tool.spec.version for name, tool in case.tools.items()},
-            model=case.model.name,
-            prompt=proposers.prompt(case.model),
-            root=str(case.scope.root),
-            containment=_level(case),
-            masking=masking.scanner().name,
-        )
-        return _carry_on(case, ledger, Entry(began), options)
-    finally:
-        store.close()
+    return _carry_on(case, store.create(run), _began(case, loaded, contract_by), options)
+
+
+def _began(case: Case, loaded: Loaded, contract_by: Literal["user", "proposer"]) -> Entry:
+    scope = case.scope.manifest()
+    began = Began(
+        contract=loaded.contract.document,
+        contract_digest=loaded.contract.digest,
+        contract_by=contract_by,
+        origin=loaded.origin,
+        contract_file=str(loaded.file or ""),
+        scope=scope,
+        scope_digest=canonical.digest(scope),
+        rules=RULES,
+        tools={name: tool.spec.version for name, tool in case.tools.items()},
+        model=case.model.name,
+        prompt=proposers.prompt(case.model),
+        root=str(case.scope.root),
+        containment=_level(case),
+        masking=masking.scanner().name,
+    )
+    return Entry(began)
 
 
 def resume(run: str, options: Options) -> Outcome:
@@ -95,48 +106,37 @@ def resume(run: str, options: Options) -> Outcome:
         ResumeRefused: contract, rules or tools differ from the run's.
         StoreBusy: a live process has the run.
     """
+    with contextlib.closing(open_store(options.store, lease=options.lease)) as store:
+        return go_on(store, store.find(run), options)
+
+
+def go_on(store: Store, run: str, options: Options) -> Outcome:
+    """The same with a run of an open store, by its whole id."""
     from rootproof.ledger.transfer import refuse_unvouched
 
-    store = open_store(options.store)
-    try:
-        run = store.find(run)
-        refuse_unvouched(store, run)
-        store.check_blobs(run)
-        state = replayed(store, run)
-        assert state.began is not None
-        contract = read_document(state.began.contract)
-        if not state.resumable:
-            return outcome(run, contract, state, store.head(run))
-        case = assemble(contract, options.root or Path(state.began.root), options)
-        _same(state.began, contract, case)
-        entry = Entry(Resumed(by=_user(), model=case.model.name, containment=_level(case)))
-        return _carry_on(case, store.take(run), entry, options)
-    finally:
-        store.close()
+    refuse_unvouched(store, run)
+    store.check_blobs(run)
+    state = replayed(store, run)
+    assert state.began is not None
+    contract = read_document(state.began.contract)
+    if not state.resumable:
+        return outcome(run, contract, state, store.head(run))
+    case = assemble(contract, options.root or Path(state.began.root), options)
+    _same(state.began, contract, case)
+    entry = Entry(Resumed(by=_user(), model=case.model.name, containment=_level(case)))
+    return _carry_on(case, store.take(run), entry, options)
 
 
-def replayed(store: SqliteStore, run: str) -> State:
-    """The state of a stored run, with its chain, its observations and, after success, its criteria proved again.
-
-    Raises:
-        LedgerDamaged: something is not what it was, or success does not follow from the facts.
-    """
-    from rootproof.ledger import chain
-
-    state = chain.replay(store.events(run))
-    prove(run, state)
-    return state
-
-
-def _carry_on(case: Case, ledger: SqliteLedger, first: Entry, options: Options) -> Outcome:
+def _carry_on(case: Case, ledger: RunLedger, first: Entry, options: Options) -> Outcome:
     from rootproof.ledger.heartbeat import heartbeat
+    from rootproof.telemetry.listening import watching
 
-    watched = Watched(ledger, options.listeners)
     leaves = proposers.notice(case.model)
     if leaves and options.notify:
         options.notify(leaves)
     try:
-        with heartbeat(ledger):
+        with watching(ledger.run) as telling, heartbeat(ledger, ledger.store.lease / 4):
+            watched = Watched(ledger, (*telling, *options.listeners))
             state = watched.replay()
             if state.resumable:  # else another process ended it before this one had it
                 watched.append(state, first)
@@ -184,7 +184,7 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
         scope=scope,
         frame=view.frame(contract, specs),
         checks=checks(),
-        secrets=recording.known_secrets(os.environ),
+        secrets=(*recording.known_secrets(os.environ), *stores.secrets_of(options.store)),
     )
 
 

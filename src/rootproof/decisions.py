@@ -32,7 +32,7 @@ class Decision:
     """Where a plan is approved: what is to be carried out in its place."""
 
 
-def decide(run: str, decision: Decision, store_file: Path | None) -> Outcome:
+def decide(run: str, decision: Decision, store_file: str | Path | None) -> Outcome:
     """Record a decision. Of two at the same time one is recorded, and the other is told so.
 
     Raises:

@@ -88,6 +88,17 @@ def cases(question: Question, shop: Workshop, found: Found, folder: Path) -> lis
     return made
 
 
+def document_for(question: Question, target: str) -> dict[str, Any]:
+    """The contract of one target, without a look at whether it is red.
+
+    Raises:
+        NotRunnable: no runner fits the repository.
+    """
+    runner = assemble.choose_runner(question.runner, question.root)
+    files = targets.test_files(question.root, runner.name)
+    return terms.terms(target, runner.name, files, question.numbers, question.grade, question.context)
+
+
 def run(case: Case, options: Options) -> Outcome:
     """Carry one saved contract out."""
     loaded = assemble.load_contract(case.file)

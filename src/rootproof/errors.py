@@ -10,6 +10,7 @@ The tree::
     │   ├── StoreBusy          store_busy            8   another process holds the store
     │   ├── StoreFull          store_full            8   no space left
     │   ├── StoreReadOnly      store_readonly        8   the store cannot be written
+    │   ├── StoreUnreachable   store_unreachable     8   no answer from the store's server
     │   ├── StoreNewer         store_newer           8   written by a newer rootproof
     │   ├── StoreDamaged       store_damaged         1   not a store, or damaged as a database
     │   ├── RunUnknown         run_unknown           2   no such run in this store
@@ -114,6 +115,13 @@ class StoreReadOnly(StoreError):
 
     code = "store_readonly"
     remedy = "make the file and its folder writable, or name another store with --store FILE"
+
+
+class StoreUnreachable(StoreError):
+    """The store's server does not answer, or refuses the connection."""
+
+    code = "store_unreachable"
+    remedy = "start the server, or mend the address or the rights; then `rootproof resume RUN`"
 
 
 class StoreNewer(StoreError):

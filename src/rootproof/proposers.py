@@ -53,6 +53,15 @@ def chosen(contract: Contract, named: str | Model, record: Path | None = None, s
     return open_model(named, record, suggest)
 
 
+def kind(named: str) -> str:
+    """What kind of model a name means.
+
+    Raises:
+        ModelError: none is called so.
+    """
+    return choose.parse(named).kind
+
+
 def notice(model: Model) -> str:
     """What leaves the machine when this model is asked; empty where nothing does."""
     return str(getattr(model, "notice", ""))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rootproof.contract import Contract as Document
 from rootproof.contract import Policy, file_of
 from rootproof.errors import ContainmentUnavailable, UsageError
+from rootproof.ledger.lease import LEASE_SECONDS
 from rootproof.ledger.watched import Listener
 from rootproof.scope import Scope
 from rootproof.tools.interface import Tool
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 class Options:
     """How a run is carried out: what flags and the user's own configuration decide, never a contract."""
 
-    store: Path | None = None
+    store: str | Path | None = None
+    """A file, or ``postgresql://...``; none: the default."""
+    lease: float = LEASE_SECONDS
+    """Seconds after which a run whose process fell silent may be taken over."""
     model: str | Model = "human"
     containment: Literal["best", "none"] = "best"
     trusted: bool = False

@@ -12,7 +12,8 @@ SURFACE = {
     "ToolSpec", "View", "load_contract", "resume", "run",
 }  # fmt: skip
 HEAVY = {
-    "asyncio", "duckdb", "httpx2", "jinja2", "mcp", "openai", "pydantic", "pydantic_ai", "pygments", "re2", "rich",
+    "asyncio", "duckdb", "httpx2", "jinja2", "mcp", "openai", "opentelemetry", "procrastinate", "psycopg", "pydantic",
+    "pydantic_ai", "pygments", "re2", "rich",
     "sqlite3", "starlette", "subprocess", "typer", "xllamacpp", "yaml",
 }  # fmt: skip
 

@@ -170,7 +170,7 @@ def test_a_clock_set_back_by_hours_changes_no_limit_and_no_order(store: Store, m
             return datetime.fromtimestamp(real() + jump[0], tz)
 
     monkeypatch.setattr(time, "time", lambda: real() + jump[0])
-    monkeypatch.setattr("rootproof.ledger.sqlite.datetime", Clock)
+    monkeypatch.setattr("rootproof.ledger.store.datetime", Clock)
 
     def back(state: State, event: Event) -> None:
         jump[0] -= 25_000 if event.type == "started" else 0

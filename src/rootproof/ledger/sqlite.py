@@ -7,35 +7,16 @@ a writer that lost its lease cannot append, however late it wakes up.
 from __future__ import annotations
 
 import contextlib
-import secrets
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
-from rootproof import canonical
-from rootproof.errors import (
-    LeaseLost,
-    LedgerDamaged,
-    RunUnknown,
-    StoreBusy,
-    StoreDamaged,
-    StoreError,
-    StoreFull,
-    StoreNewer,
-    StoreReadOnly,
-)
-from rootproof.event import attachments_of
+from rootproof.errors import LedgerDamaged, RunUnknown, StoreDamaged, StoreNewer
 from rootproof.ledger import chain
-from rootproof.ledger.interface import Entry, Stored
-from rootproof.ledger.lease import LEASE_SECONDS, alive, owner
+from rootproof.ledger.lease import LEASE_SECONDS, owner
 from rootproof.ledger.sqlite_errors import schema_of, transaction, translated
-from rootproof.state import State, fold
+from rootproof.ledger.store import SCHEMA, Line, RunRow, Store
 
-SCHEMA = 1
 BUSY_SECONDS = 5.0
 # A commit writes every page it touched and an event is small: quarter pages cost a seventh less CPU.
 PRAGMAS = ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000")
@@ -52,26 +33,18 @@ CREATE TABLE IF NOT EXISTS blobs (digest TEXT PRIMARY KEY, data BLOB NOT NULL);
 """
 
 
-@dataclass(frozen=True)
-class RunRow:
-    """One run in a listing."""
-
-    run: str
-    created: str
-    events: int
-    owner: str
-
-
-class SqliteStore:
+class SqliteStore(Store):
     """One file of runs."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, lease: float = LEASE_SECONDS) -> None:
         """Open the file, creating it unless ``read_only``.
 
         Raises:
             StoreReadOnly, StoreBusy, StoreDamaged, StoreNewer: it cannot be used.
         """
         self.path = path
+        self.place = str(path)
+        self.lease = lease
         self.read_only = read_only
         with translated(path):
             if not read_only:
@@ -105,186 +78,89 @@ class SqliteStore:
         with contextlib.suppress(sqlite3.Error):
             self.connection.close()
 
+    def settle(self) -> None:
+        with translated(self.path):
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def noted(self, key: str) -> bool:
+        with translated(self.path):
+            return self.connection.execute("SELECT 1 FROM meta WHERE key=?", (key,)).fetchone() is not None
+
     def runs(self) -> list[RunRow]:
-        """All runs, newest first."""
         with translated(self.path):
             rows = self.connection.execute("SELECT run, created, head_seq, owner FROM runs ORDER BY created DESC, run")
             return [RunRow(*row) for row in rows]
 
-    def rows(self, run: str) -> Iterator[tuple[chain.Row, str]]:
-        """The verified rows of one run, with the hash each follows.
-
-        Raises:
-            RunUnknown, LedgerDamaged
-        """
-        with translated(self.path):
-            head, rows = self._snapshot(run)
-            if head is None:
-                raise RunUnknown(f"there is no run {run} in {self.path}")
-            yield from chain.verified(run, (_row(run, row) for row in rows), head)
-
-    def _snapshot(self, run: str) -> tuple[tuple[int, str] | None, list[tuple[Any, ...]]]:
-        """Head and events of one moment: a writer that appends between two reads would look like damage."""
+    def snapshot(self, run: str) -> tuple[tuple[int, str] | None, list[chain.Row]]:
         query = self.connection.execute
-        own = not self.connection.in_transaction
-        if own:
-            query("BEGIN")
-        try:
-            head = query("SELECT head_seq, head_hash FROM runs WHERE run=?", (run,)).fetchone()
-            rows = query("SELECT seq, epoch, time, body, hash FROM events WHERE run=? ORDER BY seq", (run,)).fetchall()
-        finally:
-            if own:
-                query("COMMIT")
-        return head, rows
-
-    def events(self, run: str) -> Iterator[Stored]:
-        """The verified events of one run."""
-        for row, prior in self.rows(run):
-            yield chain.decode(run, row, prior)
+        with translated(self.path):
+            own = not self.connection.in_transaction
+            try:
+                if own:
+                    query("BEGIN")
+                head = query("SELECT head_seq, head_hash FROM runs WHERE run=?", (run,)).fetchone()
+                found = query("SELECT seq, epoch, time, body, hash FROM events WHERE run=? ORDER BY seq", (run,))
+                rows = found.fetchall()
+            finally:
+                if own and self.connection.in_transaction:
+                    query("COMMIT")
+        return head, [_row(run, row) for row in rows]
 
     def head(self, run: str) -> str:
-        """Hash of a run's last event."""
         with translated(self.path):
             found = self.connection.execute("SELECT head_hash FROM runs WHERE run=?", (run,)).fetchone()
         return str(found[0]) if found else ""
 
-    def check_blobs(self, run: str) -> None:
-        """Read every stored observation of a run against its digest.
-
-        Raises:
-            LedgerDamaged: names the event whose observation is not what it was.
-        """
-        for stored in self.events(run):
-            for name, digest in attachments_of(stored.event).items():
-                try:
-                    self.blob(digest)
-                except LedgerDamaged as error:
-                    raise LedgerDamaged(f"run {run}: event {stored.seq}: observation {name!r}: {error}") from None
-
-    def blob(self, digest: str) -> bytes:
+    def stored_bytes(self, digest: str) -> bytes | None:
         with translated(self.path):
             row = self.connection.execute("SELECT data FROM blobs WHERE digest=?", (digest,)).fetchone()
-        if row is None:
-            raise LedgerDamaged(f"the stored bytes {digest[:12]} are missing")
-        data = row[0] if isinstance(row[0], bytes) else str(row[0]).encode()
-        if canonical.digest_bytes(data) != digest:
-            raise LedgerDamaged(f"the stored bytes {digest[:12]} were changed")
-        return data
+        return None if row is None else row[0] if isinstance(row[0], bytes) else str(row[0]).encode()
 
-    def find(self, prefix: str) -> str:
-        """The one run whose id begins with ``prefix``; ``last`` is the newest.
-
-        Raises:
-            RunUnknown: none, or several.
-        """
-        runs = [row.run for row in self.runs()]
-        if prefix == "last" and runs:
-            return runs[0]
-        found = [run for run in runs if run == prefix] or [run for run in runs if run.startswith(prefix)]
-        if len(found) != 1:
-            how = "no run" if not found else f"{len(found)} runs"
-            raise RunUnknown(f"{how} in {self.path} with an id beginning {prefix[:40]!r}")
-        return found[0]
-
-    def create(self, run: str = "") -> SqliteLedger:
-        """A new, empty run, held by this process. The store has it from its first event on, in one transaction."""
-        run = run or datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(3)
-        return SqliteLedger(self, run, 1, fresh=True)
-
-    def take(self, run: str) -> SqliteLedger:
-        """Take an existing run over for writing, fencing off whoever had it.
-
-        Raises:
-            StoreBusy: a live process holds it.
-        """
+    def claim(self, run: str) -> int:
         with translated(self.path), transaction(self.connection):
             row = self.connection.execute("SELECT epoch, owner, until FROM runs WHERE run=?", (run,)).fetchone()
             if row is None:
                 raise RunUnknown(f"there is no run {run} in {self.path}")
             epoch, holder, until = row
-            if until > time.time() and alive(holder):
-                raise StoreBusy(f"run {run} is being worked on by {holder}")
-            values = (epoch + 1, owner(), time.time() + LEASE_SECONDS, run)
+            self.refuse_live(run, holder, until - time.time())
+            values = (epoch + 1, owner(), time.time() + self.lease, run)
             self.connection.execute("UPDATE runs SET epoch=?, owner=?, until=? WHERE run=?", values)
-        return SqliteLedger(self, run, epoch + 1)
+        return int(epoch) + 1
 
-
-class SqliteLedger:
-    """One run of a store, open for appending under one epoch."""
-
-    def __init__(self, store: SqliteStore, run: str, epoch: int, *, fresh: bool = False) -> None:
-        self.store = store
-        self.run = run
-        self.epoch = epoch
-        self._head = ""
-        self._fresh = fresh
-
-    def replay(self) -> State:
-        if self._fresh:
-            return State()
-        state = chain.replay(self.store.events(self.run))
-        row = self.store.connection.execute("SELECT head_hash FROM runs WHERE run=?", (self.run,)).fetchone()
-        self._head = row[0]
-        return state
-
-    def append(self, state: State, entry: Entry) -> State:
-        seq, moment, body = state.seq + 1, _now(), chain.encode(entry.event)
-        link = chain.link(self._head or chain.genesis(self.run), seq, self.epoch, moment, body)
-        try:
-            self._write(seq, moment, body, link, entry.attachments)
-        except (StoreBusy, StoreFull, StoreReadOnly) as error:
-            raise type(error)(f"run {self.run}: event {seq} was not stored: {error}") from error
-        self._head, self._fresh = link, False
-        return fold(state, entry.event, self.epoch)
-
-    def _write(self, seq: int, moment: str, body: bytes, link: str, attachments: Mapping[str, bytes]) -> None:
-        connection = self.store.connection
-        until = time.time() + LEASE_SECONDS
-        with translated(self.store.path), transaction(connection):
-            if self._fresh:
-                begun = (self.run, moment, seq, link, self.epoch, owner(), until)
+    def write(self, line: Line) -> bool:
+        connection, row = self.connection, line.row
+        until = time.time() + self.lease
+        with translated(self.path), transaction(connection):
+            if line.fresh:
+                begun = (line.run, row.time, row.seq, row.hash, row.epoch, owner(), until)
                 moved = connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", begun)
             else:
                 moved = connection.execute(
                     "UPDATE runs SET head_seq=?, head_hash=?, until=? WHERE run=? AND epoch=? AND head_seq=?",
-                    (seq, link, until, self.run, self.epoch, seq - 1),
+                    (row.seq, row.hash, until, line.run, row.epoch, row.seq - 1),
                 )
             if moved.rowcount != 1:
-                raise LeaseLost(f"run {self.run} was taken over by another process; event {seq} was not stored")
-            row = (self.run, seq, self.epoch, moment, body, link)
-            connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
-            if attachments:
-                connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", list(attachments.items()))
+                return False
+            values = (line.run, row.seq, row.epoch, row.time, row.body, row.hash)
+            connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", values)
+            if line.attachments:
+                connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", list(line.attachments.items()))
+        return True
 
-    def blob(self, digest: str) -> bytes:
-        return self.store.blob(digest)
-
-    @property
-    def head(self) -> str:
-        """Hash of the last event: held elsewhere, it proves the whole run."""
-        return self._head
-
-    def renew(self) -> bool:
-        """Hold the lease longer; False where another process has the run."""
-        values = (time.time() + LEASE_SECONDS, self.run, self.epoch)
-        with translated(self.store.path):  # called from another thread, so over a connection of its own
-            connection = sqlite3.connect(self.store.path, timeout=BUSY_SECONDS, isolation_level=None)
+    def hold(self, run: str, epoch: int) -> bool:
+        values = (time.time() + self.lease, run, epoch)
+        with translated(self.path):  # called from another thread, so over a connection of its own
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
             try:
                 moved = connection.execute("UPDATE runs SET until=? WHERE run=? AND epoch=?", values)
             finally:
                 connection.close()
         return moved.rowcount == 1
 
-    def release(self) -> None:
-        """Let the run go, so that another process need not wait for the lease to end."""
-        with contextlib.suppress(StoreError), translated(self.store.path):
-            self.store.connection.execute(
-                "UPDATE runs SET owner='', until=0 WHERE run=? AND epoch=?", (self.run, self.epoch)
-            )
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    def let_go(self, run: str, epoch: int) -> None:
+        with translated(self.path), transaction(self.connection):
+            self.connection.execute("UPDATE runs SET owner='', until=0 WHERE run=? AND epoch=?", (run, epoch))
 
 
 def _row(run: str, row: tuple[object, ...]) -> chain.Row:

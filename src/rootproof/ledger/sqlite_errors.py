@@ -26,18 +26,31 @@ class translated:
 
 
 class transaction:
-    """One write transaction: begun at once, committed at the end, rolled back where anything was raised."""
+    """One write transaction: begun at once, committed at the end, rolled back where anything was raised.
+
+    An interrupt may come at any line, also between the beginning and the block. What it left open is rolled back: else
+    the next event would be written into it, and be lost with it, and nobody else could write.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
 
     def __enter__(self) -> None:
-        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._undo()
+            self.connection.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            self._undo()
+            raise
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is None:
             self.connection.execute("COMMIT")
-        elif self.connection.in_transaction:
+        else:
+            self._undo()
+
+    def _undo(self) -> None:
+        if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
 

@@ -13,11 +13,12 @@ from rootproof.event import attachments_of
 from rootproof.ledger.archive import Archive
 from rootproof.ledger.sqlite import SqliteStore
 from rootproof.ledger.sqlite_errors import transaction, translated
+from rootproof.ledger.store import Store
 
 UNVOUCHED = "unvouched:"
 
 
-def taken_out(store: SqliteStore, run: str) -> Archive:
+def taken_out(store: Store, run: str) -> Archive:
     """One run with everything it refers to.
 
     Raises:
@@ -59,14 +60,12 @@ def put_in(store: SqliteStore, archive: Archive, vouched: bool) -> Literal["new"
     return "new"
 
 
-def unvouched(store: SqliteStore, run: str) -> bool:
+def unvouched(store: Store, run: str) -> bool:
     """Whether a run came from an archive whose head nobody has named."""
-    with translated(store.path):
-        found = store.connection.execute("SELECT 1 FROM meta WHERE key=?", (UNVOUCHED + run,)).fetchone()
-    return found is not None
+    return store.noted(UNVOUCHED + run)
 
 
-def refuse_unvouched(store: SqliteStore, run: str) -> None:
+def refuse_unvouched(store: Store, run: str) -> None:
     """
     Raises:
         ResumeRefused: nobody vouches for the run.

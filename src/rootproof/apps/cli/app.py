@@ -12,6 +12,7 @@ import typer
 from rootproof.apps.cli import (
     approve,
     audit,
+    batch,
     bench,
     check,
     demo,
@@ -28,6 +29,7 @@ from rootproof.apps.cli import (
     runs,
     show,
     verify,
+    worker,
 )
 
 app = typer.Typer(
@@ -60,6 +62,8 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("export", export.export),
     ("import", import_run.import_run),
     ("prune", prune.prune),
+    ("batch", batch.batch),
+    ("worker", worker.worker),
 )
 for _name, _function in _COMMANDS:
     app.command(_name)(_function)
@@ -76,8 +80,10 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _all(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Say the version."),
+    log_format: str = typer.Option("", "--log-format", help="json: one line an event on stderr, without any content."),
 ) -> None:
-    pass
+    if log_format:
+        os.environ["ROOTPROOF_LOG"] = log_format  # for the workers that a command starts as well
 
 
 def start() -> None:

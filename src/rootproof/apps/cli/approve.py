@@ -65,7 +65,7 @@ def _steps(path: Path) -> tuple[PlanStep, ...]:
     return message.steps
 
 
-def decided(run: str, decision: Decision, store: Path | None, as_json: bool) -> None:
+def decided(run: str, decision: Decision, store: str | None, as_json: bool) -> None:
     """Record the decision and tell how the run stands."""
     from rootproof.apps.cli import words as telling
     from rootproof.decisions import decide

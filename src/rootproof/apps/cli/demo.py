@@ -23,13 +23,13 @@ def demo(
     as_json: flags.Json = False,
 ) -> None:
     """Find out why a signed-in user lands on / instead of the page they asked for."""
-    from rootproof import assemble
+    from rootproof import assemble, stores
     from rootproof.apps.cli import five_things
     from rootproof.apps.cli.ending import finish, interruptible
     from rootproof.apps.cli.progress import Progress
 
     out = sys.stderr if as_json else sys.stdout
-    project = _project((store or assemble.default_store()).absolute().parent / "demo" / "login-redirect")
+    project = _project(stores.folder(store) / "demo" / "login-redirect")
     loaded = _contract(project, max_steps)
     _need_pytest()
     options = _options(store, project, loaded, Progress(out))
@@ -76,7 +76,7 @@ def _contract(project: Path, max_steps: int | None) -> Loaded:
     return assemble.load_document(document, project, "rootproof demo")
 
 
-def _options(store: Path | None, project: Path, loaded: Loaded, progress: Listener) -> Options:
+def _options(store: str | None, project: Path, loaded: Loaded, progress: Listener) -> Options:
     """The best level here, or none for this bundled project only, and then it is said."""
     from rootproof import assemble
     from rootproof.errors import ContainmentUnavailable

@@ -47,7 +47,7 @@ def diagnose(
     as_json: flags.Json = False,
 ) -> None:
     """Find out why a test fails, and show it: reproduce, look, intervene in throw-away copies, confirm."""
-    from rootproof import assemble, diagnosis
+    from rootproof import diagnosis, stores
     from rootproof.apps.cli.progress import Progress
     from rootproof.investigations.root_cause.terms import Numbers
 
@@ -69,7 +69,7 @@ def diagnose(
         places=(python, None),
         listeners=(Progress(out),),
     )
-    folder = (store or assemble.default_store()).absolute().parent / "contracts"
+    folder = stores.folder(store) / "contracts"
     _finish(*_carry_out(question, options, folder, dry_run, as_json))
 
 

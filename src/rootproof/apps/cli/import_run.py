@@ -19,7 +19,7 @@ def import_run(
     store: flags.Store = None,
 ) -> None:
     """Prove an archive and add its run to the store. Without --head it can be looked at, but not gone on with."""
-    from rootproof import assemble, verify
+    from rootproof import assemble, stores, verify
     from rootproof.errors import UsageError
     from rootproof.ledger.archive import read
     from rootproof.ledger.transfer import put_in, unvouched
@@ -31,7 +31,7 @@ def import_run(
             f"the archive's head is {archive.head}, not {one_line(head, 80)}", "it is not the run you mean"
         )
     ledger, again = verify.proved(archive, assemble.catalog())
-    opened = assemble.open_store(store)
+    opened = stores.open_file(store)
     how = put_in(opened, archive, vouched=bool(head))
     said = "added" if how == "new" else "was here already"
     sys.stdout.write(f"run {archive.run} {said}: {len(archive.rows)} events, {ledger.state.status}\n")

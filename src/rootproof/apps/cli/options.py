@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rootproof.ledger.watched import Listener
 
 Store = Annotated[
-    Optional[Path],  # noqa: UP045  typer reads this at run time on Python 3.10
-    typer.Option("--store", help="File the runs are kept in (default: under your data folder)."),
+    Optional[str],  # noqa: UP045  typer reads this at run time on Python 3.10
+    typer.Option("--store", help="Where runs are kept: a file (default: in your data folder), or postgresql://..."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, everything else on stderr.")]
 ModelName = Annotated[
@@ -52,7 +52,7 @@ Suggest = Annotated[
 
 def options(
     *,
-    store: Path | None,
+    store: str | None,
     model: str,
     containment: str,
     trusted: bool,

@@ -31,7 +31,7 @@ def prune(
     as_json: flags.Json = False,
 ) -> None:
     """Remove old runs, the oldest first, with the stored bytes that nothing refers to any more."""
-    from rootproof import assemble
+    from rootproof import stores
     from rootproof.errors import UsageError
     from rootproof.ledger.prune import Keep
     from rootproof.ledger.prune import prune as pruned
@@ -41,10 +41,7 @@ def prune(
         raise UsageError("nothing says what is too much", "give --max-size or --older-than")
     most = _number("--max-size", max_size, r"(\d{1,12})\s*([kmgt]?)b?", _SIZES)
     age = _number("--older-than", older_than, r"(\d{1,9})\s*([smhdw])", _AGES)
-    path = store or assemble.default_store()
-    if not path.is_file():
-        raise UsageError(f"there is no store at {path}", "name one with --store FILE")
-    report = pruned(assemble.open_store(store), Keep(most, age, unfinished), trial=dry_run)
+    report = pruned(stores.open_file(store, there=True), Keep(most, age, unfinished), trial=dry_run)
     if as_json:
         sys.stdout.write(json.dumps({**asdict(report), "dry_run": dry_run}, indent=2) + "\n")
         return

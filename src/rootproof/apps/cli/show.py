@@ -12,7 +12,7 @@ from rootproof.apps.cli import options as flags
 
 if TYPE_CHECKING:
     from rootproof.ledger.interface import Stored
-    from rootproof.ledger.sqlite import SqliteStore
+    from rootproof.ledger.store import Store
     from rootproof.state import State
 
 
@@ -45,7 +45,7 @@ def show(
         _timeline(opened, name, state)
 
 
-def _timeline(store: SqliteStore, run: str, state: State) -> None:
+def _timeline(store: Store, run: str, state: State) -> None:
     from rootproof.apps.cli import words
     from rootproof.apps.cli.progress import Progress
     from rootproof.contract import read_document
@@ -65,7 +65,7 @@ def _timeline(store: SqliteStore, run: str, state: State) -> None:
     sys.stdout.write("".join(line + "\n" for line in words.outcome_lines(ended)))
 
 
-def _step(store: SqliteStore, run: str, step: int) -> None:
+def _step(store: Store, run: str, step: int) -> None:
     from rootproof.errors import UsageError
     from rootproof.event import Replied
 
@@ -79,7 +79,7 @@ def _step(store: SqliteStore, run: str, step: int) -> None:
     sys.stdout.write(json.dumps(shown, indent=2) + "\n")
 
 
-def _document(store: SqliteStore, run: str, state: State) -> None:
+def _document(store: Store, run: str, state: State) -> None:
     from rootproof.contract import read_document
     from rootproof.outcome import outcome
 
@@ -94,7 +94,7 @@ def _plain(stored: Stored) -> dict[str, Any]:
     return {"event": stored.seq, "time": stored.time, "hash": stored.hash, "type": stored.event.type, **body}
 
 
-def _fact(store: SqliteStore, run: str, state: State, name: str, as_json: bool) -> None:
+def _fact(store: Store, run: str, state: State, name: str, as_json: bool) -> None:
     from rootproof.errors import UsageError
     from rootproof.event import Observed
     from rootproof.text import one_line, quoted
@@ -126,7 +126,7 @@ def _fact(store: SqliteStore, run: str, state: State, name: str, as_json: bool) 
         sys.stdout.write("".join(line + "\n" for line in lines))
 
 
-def _unknown(store: SqliteStore, run: str) -> None:
+def _unknown(store: Store, run: str) -> None:
     from rootproof.ledger.chain import kind_of
     from rootproof.text import one_line
 

@@ -1,0 +1,2 @@
+def landing(session):
+    return session.get("return_to") or "/"

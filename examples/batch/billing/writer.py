@@ -1,0 +1,2 @@
+def remember(session, page):
+    session["page"] = page

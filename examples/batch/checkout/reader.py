@@ -1,0 +1,2 @@
+def landing(session):
+    return session.get("next_path") or "/"

@@ -1,0 +1,1 @@
+"""Many investigations: a batch of jobs, carried out by worker processes on one machine or many."""

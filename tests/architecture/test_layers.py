@@ -16,6 +16,7 @@ NOUNS = [
     "encoding",
     "pattern",
     "interval",
+    "signature",
     "comments",
     "place",
     "criterion",

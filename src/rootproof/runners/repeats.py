@@ -16,7 +16,7 @@ from typing import Literal
 from rootproof import interval
 from rootproof.interval import Z_95
 from rootproof.runners.interface import TestRequest, TestResult, TestStatus
-from rootproof.runners.signature import Signature, of
+from rootproof.signature import Signature, of
 
 Order = Literal["given", "reversed", "shuffled"]
 Seeds = Literal["same", "different"]

@@ -48,6 +48,7 @@ RULES = [
     "difference",
     "outcome",
     "masking",
+    "torn",
     "recording",
     "contract_faults",
     "criteria_faults",

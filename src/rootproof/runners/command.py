@@ -48,6 +48,8 @@ class CommandRunner:
     program: Program
     name: str = "command"
     separator: str = SEPARATOR
+    arranges: bool = False
+    seeded: bool = False
 
     def detect(self, root: Path) -> str | None:
         """Never: it is chosen by its alias."""

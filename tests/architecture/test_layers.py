@@ -55,7 +55,7 @@ RULES = [
     "effect_faults",
     "laid_faults",
 ]
-GROUND = ("scope", "survey", "contract_file", "sandbox", "ledger", "experiments")
+GROUND = ("scope", "survey", "contract_file", "configuration", "sandbox", "ledger", "experiments")
 LOOP = ("case", "authority", "approval", "recovery", "review", "turn", "controller")
 FAMILIES = ("models", "tools", "runners", "investigations", "report")
 ASSEMBLY = ("assemble", "installed", "workshop", "proposers", "stores", "telemetry", "decisions", "diagnosis", "verify")

@@ -58,7 +58,7 @@ REPRODUCED = {"id": "seen", "tool": "run_test", "where": {"test": TURN}, "expect
 
 
 def tool(repo: Repository, runner: Runner, *tests: str, **settings: Json) -> RunTest:
-    return RunTest(repo.root, Scope(tests=tests), runner, Bare(), settings)
+    return RunTest(repo.root, Scope(tests=tests), lambda test: runner, Bare(), settings)
 
 
 def laid(folder: Path, text: str, **more: str) -> Repository:

@@ -41,7 +41,7 @@ class Program:
     """Further prefixes the program needs."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class CommandRunner:
     """One configured program."""
 

@@ -36,6 +36,8 @@ class Field:
     most: int | None = None
     """Bounds: of the value for an integer, of the length for a text or a list."""
     choices: tuple[str, ...] = ()
+    alias: str = ""
+    """For kind ``choice``: a value may also begin with this and go on with an alias of the user's own configuration."""
     items: Mapping[str, str] = field(default_factory=dict)
     """For kind ``list``: the keys of each item and the type of each (``text``, ``integer``, ``path``)."""
     condition: bool = False

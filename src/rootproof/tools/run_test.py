@@ -7,7 +7,7 @@ result: an outcome that differs between them is ``flaky`` or ``mixed``, neither 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -66,7 +66,13 @@ SPEC = ToolSpec(
         Field("vary_seed", "flag", "each repeat has the next seed", required=False, default=False),
     ),
     settings=(
-        Field("runner", "choice", "which test runner", choices=("auto", "pytest", "unittest", "vitest", "node_test")),
+        Field(
+            "runner",
+            "choice",
+            "which test runner",
+            choices=("auto", "pytest", "unittest", "vitest", "node_test"),
+            alias="command:",
+        ),
         Field("timeout_seconds", "integer", "longest time of one run", least=1, most=3600),
         Field("memory_mb", "integer", "most memory of one run", least=64, most=65536),
     ),
@@ -117,11 +123,12 @@ SPEC = ToolSpec(
 
 @dataclass(frozen=True)
 class RunTest:
-    """Runs tests of one root through one runner and one sandbox."""
+    """Runs tests of one root through one sandbox, each test through the runner that fits it."""
 
     root: Path
     scope: contract.Scope
-    runner: Runner
+    runner: Callable[[str], Runner]
+    """The runner for a test id. Raises NotRunnable where none fits."""
     sandbox: Sandbox
     settings: Mapping[str, Json]
     interpreter: Path | None = None
@@ -131,21 +138,26 @@ class RunTest:
 
     def run(self, request: Request) -> Observation | Declined:
         asked = Arrangement.of(request.input)
-        refused = asked.refused(self.runner, self.scope, request.test_runs)
-        if refused is not None:
-            return refused
+        name = "none"
         try:
-            project = self._project(asked.test)
+            runner = self.runner(asked.test)
+            name = runner.name
+            refused = asked.refused(runner, self.scope, request.test_runs)
+            if refused is not None:
+                return refused
+            if any(self.runner(other).name != name for other in asked.after):
+                return Declined("tests of several runners cannot run in one process", "name tests of one runner")
+            project = runner.project(self.root, contract.file_of(asked.test), self.interpreter)
         except NotRunnable as error:
             fields = {"status": "config_error", "problem": f"{error}", "mend": error.remedy}
-            return Observation({**self._named(asked), **fields}, f"{error}\n{error.remedy}")
-        bench = _Bench(self, project, request)
+            return Observation({**self._named(asked, name), **fields}, f"{error}\n{error.remedy}")
+        bench = _Bench(self, runner, replace(project, hidden=self.hidden), request)
         shots, wanted = self._shots(bench, asked)
         session = shots[0].session
         if session.status == "not_found" and asked.test not in self.scope.tests:
             reason = f"there is no test {asked.test!r}"
             return Declined(reason, f"collected were {', '.join(session.collected[:5]) or 'none'}", bench.spent)
-        return self._observation(asked, shots, wanted, bench.spent)
+        return self._observation(asked, shots, wanted, bench)
 
     def _shots(self, bench: _Bench, asked: Arrangement) -> tuple[list[Shot], int]:
         """The runs, as many as there is time for but at least one; and how many there should be."""
@@ -163,26 +175,22 @@ class RunTest:
                 return shots, 1
         return shots, asked.repeat
 
-    def _project(self, test: str) -> Project:
-        found = self.runner.project(self.root, contract.file_of(test), self.interpreter)
-        return replace(found, hidden=self.hidden)
-
-    def _named(self, asked: Arrangement) -> dict[str, object]:
-        named: dict[str, object] = {"test": asked.test, "runner": self.runner.name, "containment": self.sandbox.level}
+    def _named(self, asked: Arrangement, runner: str) -> dict[str, object]:
+        named: dict[str, object] = {"test": asked.test, "runner": runner, "containment": self.sandbox.level}
         if asked.order:
             named["order"] = asked.order
         if asked.after:
             named["after"] = list(asked.after)
         return named
 
-    def _observation(self, asked: Arrangement, shots: Sequence[Shot], wanted: int, spent: Spend) -> Observation:
+    def _observation(self, asked: Arrangement, shots: Sequence[Shot], wanted: int, bench: _Bench) -> Observation:
         first = shots[0]
         repeats = combined([shot.told() for shot in shots], wanted, one_seed=not asked.vary_seed)
         fields = test_report.common([shot.fields for shot in shots])
         message = first.fields.get("message")
         if repeats.status not in APART and message is not None:
             fields["message"] = message  # The same in all, apart from what differs from run to run.
-        fields |= {**self._named(asked), "status": repeats.status}
+        fields |= {**self._named(asked, bench.runner.name), "status": repeats.status}
         how = [f"order {asked.order}"] if asked.order else []
         how += [f"after {', '.join(asked.after)}"] if asked.after else []
         excerpt = first.excerpt()
@@ -200,15 +208,16 @@ class RunTest:
             conditions={"seed": asked.seed, "containment": self.sandbox.level},
             cut=cut,
             flags=(*dict.fromkeys(flag for shot in shots for flag in shot.flags()), *first.masks.flags),
-            spent=spent,
+            spent=bench.spent,
         )
 
 
 class _Bench:
     """Starts the processes of one request and counts what they cost."""
 
-    def __init__(self, tool: RunTest, project: Project, request: Request) -> None:
+    def __init__(self, tool: RunTest, runner: Runner, project: Project, request: Request) -> None:
         self.tool = tool
+        self.runner = runner
         self.project = project
         self.room = request
         self.began = time.monotonic()
@@ -224,14 +233,14 @@ class _Bench:
     def start(self, wanted: TestRequest) -> tuple[Completed, Session]:
         """One process, to its end."""
         tool = self.tool
-        completed = tool.sandbox.run(tool.runner.command(self.project, wanted, self._limits()))
+        completed = tool.sandbox.run(self.runner.command(self.project, wanted, self._limits()))
         completed = test_report.masked_output(completed, self.masks)
         self.spent += Spend(completed.seconds, completed.cpu_seconds, 1)
-        return completed, tool.runner.session(self.project, wanted, completed)
+        return completed, self.runner.session(self.project, wanted, completed)
 
     def shot(self, asked: Arrangement, completed: Completed, session: Session, order: tuple[str, ...]) -> Shot:
         """What a process showed of the test asked for."""
-        separator = self.tool.runner.separator
+        separator = self.runner.separator
         status = asked.status(session, separator, order)
         turned = status == "unknown" and session.status != "unknown"
         problem = "the tests did not run in the order asked for" if turned else ""

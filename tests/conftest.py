@@ -1,4 +1,5 @@
-"""For all tests: the folder of the shared test modules (``casework``) on the import path, and skips that cannot hide.
+"""For all tests: the folder of the shared test modules (``casework``) on the import path, skips that cannot hide, and
+repositories that nothing may write to.
 
 A skip is counted and named at the end of a run. Where ``ROOTPROOF_NO_SKIP`` is 1 it is a failure: a machine that
 promises every runtime must have them all.
@@ -16,6 +17,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from tree_guard import EXAMPLES, Manifest, changed, manifest, watched
+
 NO_SKIP = os.environ.get("ROOTPROOF_NO_SKIP") == "1"
 
 
@@ -29,6 +32,27 @@ def _refuse_skip(report: Any) -> None:
         reason = _reason(report)
         report.outcome = "failed"
         report.longrepr = f"{report.nodeid} was skipped where no skip is allowed: {reason}"
+
+
+INSTALLED = "node_modules"
+"""Thousands of files: compared once, at the end."""
+
+
+@pytest.fixture(scope="session")
+def _examples() -> Iterator[Manifest]:
+    whole = manifest(EXAMPLES)
+    yield manifest(EXAMPLES, without=INSTALLED)
+    assert changed(whole, manifest(EXAMPLES)) == [], "the examples were written"
+
+
+@pytest.fixture(autouse=True)
+def _repositories_are_only_read(request: pytest.FixtureRequest, _examples: Manifest) -> Iterator[None]:
+    """Fails a test after which the examples, or a tree that a command was given, are not what they were."""
+    with watched() as found:
+        yield
+    found += [f"{EXAMPLES}: {one}" for one in changed(_examples, manifest(EXAMPLES, without=INSTALLED))]
+    if found and request.node.get_closest_marker("writes_its_tree") is None:
+        pytest.fail("a repository was written: " + "; ".join(found[:5]))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -24,6 +24,8 @@ from rootproof.sandbox.interface import Command, Completed
 from rootproof.sandbox.namespaces import Namespaces
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+TARGETS = tuple(sorted((*EXAMPLES.glob("login-redirect/*/"), EXAMPLES / "tickets" / "project")))
+"""The repositories that all tests share."""
 SMALL = 64 * 1024
 FEW = 400
 """Entries of a tree up to which contents are read."""

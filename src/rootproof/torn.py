@@ -1,4 +1,4 @@
-"""Masking of texts that were cut before anybody could mask them: a cut may leave a part of a secret at its edge. Pure."""
+"""Masking of texts that were cut before: a cut may leave a part of a secret at its edge. Pure."""
 
 from __future__ import annotations
 

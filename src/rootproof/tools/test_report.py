@@ -12,9 +12,9 @@ from rootproof.runners.interface import Session, TestResult
 from rootproof.sandbox.interface import Capture, Completed
 from rootproof.signature import line
 from rootproof.text import visible
-from rootproof.torn import mask_cut, mask_records, torn_bytes
 from rootproof.tools.interface import Cut
 from rootproof.tools.repeats import FAILED, Told
+from rootproof.torn import mask_cut, mask_records, torn_bytes
 
 OUTPUT_SHOWN = 3_000
 MESSAGE = 4_000

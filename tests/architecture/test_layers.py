@@ -50,6 +50,7 @@ RULES = [
     "masking",
     "torn",
     "recording",
+    "comparable",
     "contract_faults",
     "criteria_faults",
     "effect_faults",

@@ -1,4 +1,5 @@
-"""For all tests: the folder of the shared test modules (``casework``) on the import path, and skips that cannot hide.
+"""For all tests: the folder of the shared test modules (``casework``) on the import path, skips that cannot hide, and
+repositories that nothing may write to.
 
 A skip is counted and named at the end of a run. Where ``ROOTPROOF_NO_SKIP`` is 1 it is a failure: a machine that
 promises every runtime must have them all.
@@ -16,6 +17,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from tree_guard import TARGETS, Manifest, changed, manifest, watched
+
 NO_SKIP = os.environ.get("ROOTPROOF_NO_SKIP") == "1"
 
 
@@ -29,6 +32,33 @@ def _refuse_skip(report: Any) -> None:
         reason = _reason(report)
         report.outcome = "failed"
         report.longrepr = f"{report.nodeid} was skipped where no skip is allowed: {reason}"
+
+
+INSTALLED = "node_modules"
+"""Thousands of files: compared once, at the end."""
+
+
+def _targets(without: str = "") -> dict[Path, Manifest]:
+    return {target: manifest(target, without) for target in TARGETS}
+
+
+@pytest.fixture(scope="session")
+def _examples() -> Iterator[dict[Path, Manifest]]:
+    whole = _targets()
+    yield _targets(INSTALLED)
+    assert _targets() == whole, "a repository of the examples was written"
+
+
+@pytest.fixture(autouse=True)
+def _repositories_are_only_read(request: pytest.FixtureRequest, _examples: dict[Path, Manifest]) -> Iterator[None]:
+    """Fails a test after which a repository of the examples, or a tree that a command was given, is not what it was."""
+    with watched() as found:
+        yield
+    now = _targets(INSTALLED)
+    found += [f"{target}: {one}" for target in TARGETS for one in changed(_examples[target], now[target])]
+    _examples.update(now)  # the next test is not to blame
+    if found and request.node.get_closest_marker("writes_its_tree") is None:
+        pytest.fail("a repository was written: " + "; ".join(found[:5]))
 
 
 @pytest.hookimpl(wrapper=True)

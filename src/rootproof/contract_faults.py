@@ -90,7 +90,9 @@ def _setting(spec: ToolSpec, key: str, value: object, found: Findings) -> None:
 
 def _wrong_setting(declared: Field, value: object) -> str:
     if declared.kind == "choice":
-        return "" if value in declared.choices else f"expected one of {', '.join(declared.choices)}"
+        own = declared.alias and isinstance(value, str) and value.startswith(declared.alias)
+        known = (*declared.choices, *([f"{declared.alias}ALIAS"] if declared.alias else []))
+        return "" if own or value in declared.choices else f"expected one of {', '.join(known)}"
     if declared.kind == "integer":
         if type(value) is not int:
             return "expected a whole number"

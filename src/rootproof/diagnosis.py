@@ -58,11 +58,11 @@ def find(question: Question, options: Options, tell: Callable[[str], None]) -> t
     """
     if not question.root.is_dir():
         raise UsageError(f"there is no folder {question.root}", "name the folder of the repository with --root")
-    runner = assemble.choose_runner(question.runner, question.root)
+    choice = assemble.choose_runner(question.runner, question.root, next(iter(question.tests), ""))
     sandbox = assemble.choose_sandbox(Policy(), question.root, options)
     hidden = Scope(question.root, Terms()).secrets()
-    shop = Workshop(question.root.resolve(), runner, sandbox, options.interpreter, hidden)
-    files = targets.test_files(shop.root, runner.name)
+    shop = Workshop(question.root.resolve(), choice.runner, sandbox, options.interpreter, hidden, choice.reason)
+    files = targets.test_files(shop.root, choice.runner.name)
     if question.tests:
         return shop, Found(question.tests, "named")
     noted = targets.last_failed(shop.root, files)
@@ -76,11 +76,12 @@ def find(question: Question, options: Options, tell: Callable[[str], None]) -> t
 
 def cases(question: Question, shop: Workshop, found: Found, folder: Path) -> list[Case]:
     """One contract for each target, saved in ``folder`` before anything is tried."""
-    files = targets.test_files(shop.root, shop.runner.name)
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for number, target in enumerate(found.tests[: question.most_targets], 1):
-        document = terms.terms(target, shop.runner.name, files, question.numbers, question.grade, question.context)
+        runner = assemble.choose_runner(question.runner, shop.root, target).runner.name  # of the test's own package
+        files = targets.test_files(shop.root, runner)
+        document = terms.terms(target, runner, files, question.numbers, question.grade, question.context)
         document["scope"]["root"] = str(shop.root)
         place = folder / f"diagnosis-{number}.toml"
         place.write_text(terms.as_toml(document), "utf-8")

@@ -32,11 +32,16 @@ class Seen:
     request: Mapping[str, object]
     observed: Observed
     attachments: Mapping[str, bytes]
+    times: str = ""
+    """Input field that says how often the same was done."""
 
     @cached_property
     def conditions(self) -> str:
-        """Digest of the request and its conditions: the same again must say the same."""
-        return canonical.digest({"request": self.observed.request, "conditions": self.observed.conditions})
+        """Digest of the request and its conditions: the same again, however often, must say the same."""
+        request: object = self.observed.request
+        if self.times:
+            request = [self.observed.tool, {k: v for k, v in self.request.items() if k != self.times}]
+        return canonical.digest({"request": request, "conditions": self.observed.conditions})
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
@@ -117,7 +122,7 @@ def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: 
     conflicts: list[tuple[str, str]] = []
     failed, why = "", ""
     for item in contract.evidence:
-        if item.tool != spec.name or any(seen.request.get(k) != v for k, v in item.where.items()):
+        if not _concerns(contract, spec, item, seen.request):
             continue
         reason, contested = _reason(item, seen, state, checks)
         conflicts.extend(key for key in contested if key in state.facts)
@@ -134,6 +139,17 @@ def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: 
                 conflicts.append(fact.key)
     kept = [] if seen.observed.stale else [fact for fact in facts if _is_new(fact, state)]
     return Checked(tool=spec.name, facts=tuple(kept), conflicts=tuple(conflicts), failed=failed, reason=why)
+
+
+def _concerns(contract: Contract, spec: ToolSpec, item: EvidenceItem, request: Mapping[str, object]) -> bool:
+    """Whether an item speaks of such requests: of the tool, of what ``where`` names, under no condition it ignores."""
+    if item.tool != spec.name or any(request.get(k) != v for k, v in item.where.items()):
+        return False
+    names = tuple(result.name for result in spec.results)
+    named = {*item.where, *(split_operator(key, names)[0] for key in item.expect)}
+    ignored = (field for field in spec.fields if field.condition and field.name not in named)
+    settings = contract.tools.get(spec.name, {})
+    return all(request.get(f.name, f.default) == settings.get(f.name, f.default) for f in ignored)
 
 
 def _reason(

@@ -76,17 +76,20 @@ def authorise(contract: Contract, spec: ToolSpec | None, action: Action, places:
 def named_values(spec: ToolSpec, given: Mapping[str, Json]) -> Iterator[tuple[Field, str, Json]]:
     """Every value of a request that names a path or a listed thing: its field, its name, and the value.
 
-    The paths inside a list are named ``edits[0].path``.
+    The paths inside a list are named ``edits[0].path``, listed things ``after[0]``.
     """
     for field in spec.fields:
         value = given.get(field.name)
         if field.kind in ("path", "name"):
             yield field, field.name, value
         elif field.kind == "list" and isinstance(value, list):
-            yield from _paths_inside(field, value)
+            yield from _named_inside(field, value)
 
 
-def _paths_inside(field: Field, values: Sequence[Json]) -> Iterator[tuple[Field, str, Json]]:
+def _named_inside(field: Field, values: Sequence[Json]) -> Iterator[tuple[Field, str, Json]]:
+    if field.of:
+        entry = Field(field.name, "name", field.doc, of=field.of)
+        yield from ((entry, f"{field.name}[{number}]", item) for number, item in enumerate(values))
     for key in (key for key, kind in field.items.items() if kind == "path"):
         inner = Field(key, "path", field.doc)
         for number, item in enumerate(values):

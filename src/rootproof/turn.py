@@ -105,7 +105,9 @@ def carry_out(case: Case, ledger: Ledger, state: State, started: Started) -> Ent
 def _lost(case: Case, spec: ToolSpec, started: Started) -> Entry:
     if started.attempt == 1:
         reason = f"{started.tool} was begun and its end was not seen; it runs once more"
-        return Entry(Interrupted(reason=reason, resumable=False, usage=Usage(test_runs=spec.test_runs)))
+        times = started.input.get(spec.times)
+        runs = spec.test_runs * (times if type(times) is int else 1)
+        return Entry(Interrupted(reason=reason, resumable=False, usage=Usage(test_runs=runs)))
     echoed = {name: started.input[name] for name in spec.echoes}
     said = {"status": "crashed"} if spec.result("status") else {}
     lost = Observation({**said, **echoed}, "begun twice; its end was never seen", cut="crashed")
@@ -130,7 +132,7 @@ def check(case: Case, ledger: Ledger, state: State, observed: Observed) -> Entry
     if problem:
         return Entry(InvalidObservation(tool=observed.tool, problem=problem))
     attachments = {name: ledger.blob(digest) for name, digest in observed.attachments.items()}
-    seen = evidence.Seen(observed.input, observed, attachments)
+    seen = evidence.Seen(observed.input, observed, attachments, spec.times)
     return Entry(evidence.judge(case.contract, spec, state, seen, case.checks))
 
 

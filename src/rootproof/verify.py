@@ -183,7 +183,7 @@ def _judged(stored: Stored, state: State, ledger: Ledger, spec: ToolSpec) -> lis
     if observation_digest(observed) != observed.digest:
         return [f"event {stored.seq - 1}: the observation is not what its digest says"]
     attachments = {name: ledger.blob(digest) for name, digest in observed.attachments.items()}
-    seen = evidence.Seen(observed.input, observed, attachments)
+    seen = evidence.Seen(observed.input, observed, attachments, spec.times)
     again = evidence.judge(ledger.contract, spec, state, seen, assemble.checks())
     return [] if again == stored.event else [f"event {stored.seq}: its facts do not follow from the observation"]
 

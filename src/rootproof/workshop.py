@@ -21,8 +21,12 @@ from rootproof.tools.interface import Tool
 if TYPE_CHECKING:
     from rootproof.experiments.engine import Engine
     from rootproof.models.interface import Model
+    from rootproof.runners.detect import Choice
     from rootproof.runners.interface import Runner
     from rootproof.sandbox.interface import Sandbox
+
+ALIAS_PREFIX = "command:"
+"""Before the alias of a test program that the user's own configuration defines."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class Options:
     """List concrete admissible requests in the view. Marked in the ledger."""
     notify: Callable[[str], None] | None = None
     """Told, before the first model call, what leaves the machine."""
+    runner: str = ""
+    """The test runner, whatever the contract says; empty: as it says."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Tools that the caller brings along; they stand in for those of the same name, as simulated ones do."""
 
@@ -58,6 +64,8 @@ class Workshop:
         self.contract = contract
         self.scope = scope
         self.options = options
+        self._runners: dict[str, Choice] = {}
+        """By test file."""
 
     def tool(self, name: str) -> Tool:
         """The tool of that name, under the contract's settings."""
@@ -86,11 +94,13 @@ class Workshop:
     def _try_change(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.try_change import TryChange
 
-        return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
+        runner = self.runner(str(settings.get("target") or self._first))
+        return TryChange(self.scope, runner, self.sandbox, settings, self.options.interpreter)
 
     def _run_test(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.run_test import RunTest
 
+        self.runner(self._first)  # a repository in which nothing can run is told before anything is begun
         return RunTest(
             root=self.scope.root,
             scope=self.contract.scope,
@@ -101,10 +111,25 @@ class Workshop:
             hidden=self.hidden,
         )
 
-    @cached_property
-    def runner(self) -> Runner:
-        named = self.contract.tools.get("run_test", {}).get("runner", "auto")
-        return choose_runner(str(named), self.scope.root)
+    @property
+    def _first(self) -> str:
+        return next(iter(self.contract.scope.tests), "")
+
+    def runner(self, test: str) -> Runner:
+        """The runner for one test: in a monorepo each package may have its own. The user is told a choice once.
+
+        Raises:
+            NotRunnable: none fits.
+        """
+        file = file_of(test)
+        if file not in self._runners:
+            named = self.options.runner or self.contract.tools.get("run_test", {}).get("runner", "auto")
+            choice = choose_runner(str(named), self.scope.root, test)
+            told = choice.reason in {known.reason for known in self._runners.values()}
+            if self.options.notify and not told and (named == "auto" or self.options.runner):
+                self.options.notify(f"tests run with {choice.reason}")
+            self._runners[file] = choice
+        return self._runners[file].runner
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -121,7 +146,7 @@ class Workshop:
         from rootproof.experiments.trace import Subject
 
         def subject(test: str) -> Subject:
-            project = self.runner.project(self.scope.root, file_of(test), self.options.interpreter)
+            project = self.runner(test).project(self.scope.root, file_of(test), self.options.interpreter)
             python = project.interpreter or Path(sys.executable)
             return Subject(project.root, python, readable=project.readable)
 
@@ -129,19 +154,32 @@ class Workshop:
         return Engine(subject, self.sandbox, self.contract.scope.tests, Sources(self.scope.root), jobs)
 
 
-def choose_runner(name: str, root: Path) -> Runner:
-    """The runner a contract names, or the one that fits the repository.
+def choose_runner(name: str, root: Path, test: str = "") -> Choice:
+    """The runner that is named, or the one that fits the test's own package, else the repository; and why.
 
     Raises:
         NotRunnable: none fits.
+        UsageError: no runner has the name, or the user's configuration no such alias.
     """
+    if name.startswith(ALIAS_PREFIX):
+        return _own_program(name, root)
     from rootproof.runners.detect import choose
     from rootproof.runners.node_test import NodeTest
     from rootproof.runners.pytest import Pytest
     from rootproof.runners.unittest import Unittest
     from rootproof.runners.vitest import Vitest
 
-    return choose((Pytest(), Unittest(), Vitest(), NodeTest()), root, named=name).runner
+    return choose((Pytest(), Unittest(), Vitest(), NodeTest()), root, test, name)
+
+
+def _own_program(name: str, root: Path) -> Choice:
+    from rootproof import configuration
+    from rootproof.runners.command import CommandRunner, Program
+    from rootproof.runners.detect import Choice
+
+    own = configuration.program(name.removeprefix(ALIAS_PREFIX), root)
+    runner = CommandRunner(Program(own.argv, own.reports, own.readable), name=name)
+    return Choice(runner, f"{name}, {own.argv[0]} as {configuration.place()} says")
 
 
 def choose_sandbox(policy: Policy, root: Path, options: Options) -> Sandbox:

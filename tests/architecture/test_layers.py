@@ -16,6 +16,7 @@ NOUNS = [
     "encoding",
     "pattern",
     "interval",
+    "signature",
     "comments",
     "place",
     "criterion",
@@ -47,13 +48,15 @@ RULES = [
     "difference",
     "outcome",
     "masking",
+    "torn",
     "recording",
+    "comparable",
     "contract_faults",
     "criteria_faults",
     "effect_faults",
     "laid_faults",
 ]
-GROUND = ("scope", "survey", "contract_file", "sandbox", "ledger", "experiments")
+GROUND = ("scope", "survey", "contract_file", "configuration", "sandbox", "ledger", "experiments")
 LOOP = ("case", "authority", "approval", "recovery", "review", "turn", "controller")
 FAMILIES = ("models", "tools", "runners", "investigations", "report")
 ASSEMBLY = ("assemble", "installed", "workshop", "proposers", "stores", "telemetry", "decisions", "diagnosis", "verify")

@@ -188,6 +188,8 @@ def test_what_to_install_for_node(text: str, has_modules: bool, expected: str) -
         ({"package.json": '{"scripts": {"test": "node --test"}}'}, "", "node_test: a script in package.json calls node --test"),
         ({"test/a.test.mjs": "import test from 'node:test'\n"}, "", "node_test: test/a.test.mjs imports node:test"),
         ({"pytest.ini": "", "web/package.json": '{"devDependencies": {"vitest": "4"}}'}, "web/src/a.test.ts#x", "vitest: package.json asks for vitest in web"),
+        ({"pytest.ini": "", "tests/test_a.py": "import unittest\n"}, "tests/test_a.py::x", "pytest: pytest.ini is there"),
+        ({"a/tests/test_a.py": "import unittest\n"}, "a/**", "unittest: tests/test_a.py holds unittest cases in a"),
         ({"pytest.ini": "", "package.json": '{"devDependencies": {"vitest": "4"}}'}, "test_a.py::x", "pytest: pytest.ini is there"),
     ],
 )  # fmt: skip

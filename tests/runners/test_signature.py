@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rootproof.runners.interface import Failure
-from rootproof.runners.signature import normalised, of
+from rootproof.signature import MAX_LINE, line, normalised, of
 
 SAME = [
     ("<Thing object at 0x7f3a2b9c1d50>", "<Thing object at 0x7fffeeddccbb>"),
@@ -105,3 +105,25 @@ def test_type_and_phase_are_part_of_it(message: str) -> None:
     assert plain == of(Failure("ValueError", message))
     assert plain.digest != of(Failure("KeyError", message)).digest
     assert plain.digest != of(Failure("ValueError", message, phase="setup")).digest
+
+
+def test_unittest_renders_a_set_in_the_order_of_the_hash_seed() -> None:
+    one = Failure("AssertionError", "Items in the first set but not the second:\n'a'\n'b'")
+    other = Failure("AssertionError", "Items in the first set but not the second:\n'b'\n'a'")
+    assert of(one) == of(other)
+    assert of(one) != of(Failure("AssertionError", "Items in the first set but not the second:\n'a'\n'c'"))
+
+
+@given(st.text(max_size=2000), st.text(max_size=2000))
+def test_the_line_is_one_bounded_line_and_the_end_counts(one: str, other: str) -> None:
+    told = line(Failure("ValueError", one), "failed")
+    assert len(told) <= MAX_LINE + 30
+    assert len(told.splitlines()) == 1
+    same = " ".join(normalised(one).split()) == " ".join(normalised(other).split())
+    assert same or told != line(Failure("ValueError", other), "failed")
+
+
+def test_the_line_without_fields_is_the_status() -> None:
+    assert line(None, "error") == "[error]"
+    long = "word " * 400
+    assert line(Failure("E", long + "a"), "failed") != line(Failure("E", long + "b"), "failed")

@@ -53,6 +53,7 @@ def test_result_of_the_self_test_is_kept_for_this_boot(namespaces, monkeypatch, 
     assert "held earlier" not in choose.kept_probe(namespaces).detail
 
 
+@pytest.mark.writes_its_tree
 def test_mechanism_that_lets_something_through_is_found_out(tree):
     class Leaky(Bare):
         name = "leaky"

@@ -14,9 +14,9 @@ from rootproof.canonical import digest, digest_bytes
 from rootproof.experiments.change import Change, Refused
 from rootproof.experiments.mask_paths import is_guard
 from rootproof.experiments.record import Outcome, Run
-from rootproof.experiments.signature import signature
 from rootproof.runners.interface import Project, Runner, TestRequest, TestResult
 from rootproof.sandbox.interface import Limits, Sandbox
+from rootproof.signature import line
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def outcome_of(result: TestResult) -> Outcome:
         test=result.id,
         status=result.status,
         phases=tuple((phase.name, phase.outcome) for phase in result.phases),
-        signature=signature(failure, result.status) if failed else "",
+        signature=line(failure, result.status) if failed else "",
         phase=failure.phase if failure else "",
         path=failure.path if failure else "",
         line=failure.line if failure else 0,

@@ -41,13 +41,15 @@ class Program:
     """Further prefixes the program needs."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class CommandRunner:
     """One configured program."""
 
     program: Program
     name: str = "command"
     separator: str = SEPARATOR
+    arranges: bool = False
+    seeded: bool = False
 
     def detect(self, root: Path) -> str | None:
         """Never: it is chosen by its alias."""

@@ -164,6 +164,10 @@ class Runner(Protocol):
     name: str
     separator: str
     """Between file and test in an id: ``::`` or ``#``."""
+    arranges: bool
+    """Whether it runs tests in the order a request gives."""
+    seeded: bool
+    """Whether a request's seed has any effect."""
 
     def detect(self, root: Path) -> str | None:
         """Why this runner fits the repository, in one line; None where it does not."""

@@ -25,6 +25,8 @@ class NodeTest:
 
     name = "node_test"
     separator = node_project.SEPARATOR
+    arranges = False
+    seeded = False
 
     def detect(self, root: Path) -> str | None:
         """A test script that calls ``node --test``, or a test file that imports node:test."""

@@ -32,6 +32,8 @@ class Pytest:
 
     name = "pytest"
     separator = "::"
+    arranges = True
+    seeded = True
 
     def detect(self, root: Path) -> str | None:
         """pytest settings, a conftest, or test files that import pytest or define bare test functions."""

@@ -19,6 +19,8 @@ class Unittest:
 
     name = "unittest"
     separator = "::"
+    arranges = True
+    seeded = True
 
     def detect(self, root: Path) -> str | None:
         """A test file that defines a unittest case."""

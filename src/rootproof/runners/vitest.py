@@ -20,6 +20,8 @@ class Vitest:
 
     name = "vitest"
     separator = node_project.SEPARATOR
+    arranges = False
+    seeded = True
 
     def detect(self, root: Path) -> str | None:
         """A vitest configuration, or a package.json that asks for it."""

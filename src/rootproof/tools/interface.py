@@ -30,14 +30,19 @@ class Field:
     required: bool = True
     default: Json = None
     of: str = ""
-    """For kind ``name``: the list of the contract's scope that must hold it. For kind ``path``: ``folder`` where a
-    folder may be named too."""
+    """For kind ``name``, and for each entry of a list of texts: the list of the contract's scope that must hold it. For
+    kind ``path``: ``folder`` where a folder may be named too."""
     least: int | None = None
     most: int | None = None
     """Bounds: of the value for an integer, of the length for a text or a list."""
     choices: tuple[str, ...] = ()
+    alias: str = ""
+    """For kind ``choice``: a value may also begin with this and go on with an alias of the user's own configuration."""
     items: Mapping[str, str] = field(default_factory=dict)
     """For kind ``list``: the keys of each item and the type of each (``text``, ``integer``, ``path``)."""
+    condition: bool = False
+    """True: it changes what the answer means. An evidence item that names it neither in ``where`` nor in ``expect`` is
+    about requests that leave it at its default."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,8 @@ class ToolSpec:
     """True: its observations carry whole files, over which captures run."""
     test_runs: int = 0
     """Started test processes one call costs at least."""
+    times: str = ""
+    """Input field that only says how often the same is done: no part of the conditions of an observation."""
     side: Side = field(default_factory=Side)
 
     def field(self, name: str) -> Field | None:

@@ -53,7 +53,13 @@ SPEC = ToolSpec(
     ),
     settings=(
         Field("target", "text", "the failing test where a request names none", most=1000),
-        Field("runner", "choice", "which test runner", choices=("auto", "pytest", "unittest", "vitest", "node_test")),
+        Field(
+            "runner",
+            "choice",
+            "which test runner",
+            choices=("auto", "pytest", "unittest", "vitest", "node_test"),
+            alias="command:",
+        ),
         Field("timeout_seconds", "integer", "longest time of one run", least=1, most=3600),
         Field("memory_mb", "integer", "most memory of one run", least=64, most=65536),
     ),

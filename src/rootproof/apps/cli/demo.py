@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 def demo(
     max_steps: Annotated[Optional[int], typer.Option("--max-steps", help="Most steps (the contract says 8).")] = None,  # noqa: UP045
     store: flags.Store = None,
+    runner: flags.RunnerName = "",
     as_json: flags.Json = False,
 ) -> None:
     """Find out why a signed-in user lands on / instead of the page they asked for."""
@@ -32,7 +33,7 @@ def demo(
     project = _project(stores.folder(store) / "demo" / "login-redirect")
     loaded = _contract(project, max_steps)
     _need_pytest()
-    options = _options(store, project, loaded, Progress(out))
+    options = _options(store, project, loaded, Progress(out), runner)
     out.write(f"project: {project}\nquestion: {loaded.contract.goal}\n")
     with interruptible():
         outcome = assemble.run(loaded, options)
@@ -76,7 +77,7 @@ def _contract(project: Path, max_steps: int | None) -> Loaded:
     return assemble.load_document(document, project, "rootproof demo")
 
 
-def _options(store: str | None, project: Path, loaded: Loaded, progress: Listener) -> Options:
+def _options(store: str | None, project: Path, loaded: Loaded, progress: Listener, runner: str) -> Options:
     """The best level here, or none for this bundled project only, and then it is said."""
     from rootproof import assemble
     from rootproof.errors import ContainmentUnavailable
@@ -87,6 +88,7 @@ def _options(store: str | None, project: Path, loaded: Loaded, progress: Listene
         model=from_file(project / "policy.py"),
         interpreter=Path(sys.executable),
         listeners=(progress,),
+        runner=runner,
     )
     try:
         assemble.choose_sandbox(loaded.contract.policy, project, options)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 Tests = Annotated[list[str] | None, typer.Argument(help="Red tests; none: those last failed, else the suite is run.")]
 RootOption = Annotated[Path, typer.Option("--root", help="The repository.")]
 LastFailed = Annotated[bool, typer.Option("--last-failed", help="Only what the runner noted as last failed.")]
-RunnerName = Annotated[str, typer.Option("--runner", help="auto, pytest, unittest, vitest or node_test.")]
 Context = Annotated[Optional[Path], typer.Option("--context", help="A bug report: shown to the model as unverified.")]  # noqa: UP045
 Grade = Annotated[str, typer.Option("--grade", help="A: only a conclusion of grade A is good enough.")]
 Dry = Annotated[bool, typer.Option("--dry-run", help="Write the contracts and stop, so that they can be edited.")]
@@ -32,7 +31,7 @@ def diagnose(
     tests: Tests = None,
     root: RootOption = Path(),
     last_failed: LastFailed = False,
-    runner: RunnerName = "auto",
+    runner: flags.RunnerName = "",
     context: Context = None,
     grade: Grade = "",
     dry_run: Dry = False,
@@ -55,7 +54,7 @@ def diagnose(
         root=root.absolute(),
         tests=tuple(tests or ()),
         last_failed=last_failed,
-        runner=runner,
+        runner=runner or "auto",
         numbers=Numbers(steps=max_steps, seconds=seconds, cpu_seconds=seconds, test_runs=test_runs),
         grade=grade,
         context=_context(context),
@@ -95,7 +94,7 @@ def _carry_out(
     with interruptible():
         shop, found = diagnosis.find(question, options, lambda text: print(text, file=out))
         made = diagnosis.cases(question, shop, found, folder)
-        _say(made, found.how, shop.runner.name, as_json)
+        _say(made, found.how, shop.reason, as_json)
         for case in [] if dry else made:
             out.write(f"\n{case.target}\n")
             outcomes.append(diagnosis.run(case, options))

@@ -36,6 +36,10 @@ Interpreter = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--python", help="Interpreter that runs the tests (default: found in the project)."),
 ]
+RunnerName = Annotated[
+    str,
+    typer.Option("--runner", help="Test runner: auto, pytest, unittest, vitest, node_test or command:ALIAS."),
+]
 Root = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--root", help="Where the repository lies, if not where the contract says."),
@@ -59,6 +63,7 @@ def options(
     places: tuple[Path | None, Path | None] = (None, None),
     proposer: tuple[Path | None, bool] = (None, False),
     listeners: tuple[Listener, ...] = (),
+    runner: str = "",
 ) -> Options:
     """The options of a run from its flags; ``places`` are interpreter and root, ``proposer`` the file to
     record to and whether requests are suggested.
@@ -78,6 +83,7 @@ def options(
         trusted=trusted,
         interpreter=places[0],
         root=places[1],
+        runner=runner,
         listeners=listeners,
         record=proposer[0],
         suggest=proposer[1],

@@ -18,6 +18,7 @@ def resume(
     trust_this_repository: flags.Trust = False,
     python: flags.Interpreter = None,
     root: flags.Root = None,
+    runner: flags.RunnerName = "",
     record: flags.Record = None,
     suggest: flags.Suggest = False,
     as_json: flags.Json = False,
@@ -33,6 +34,7 @@ def resume(
         containment=containment,
         trusted=trust_this_repository,
         places=(python, root),
+        runner=runner,
         proposer=(record, suggest),
         listeners=(Progress(sys.stderr if as_json else sys.stdout),),
     )

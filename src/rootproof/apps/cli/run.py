@@ -19,6 +19,7 @@ def run(
     trust_this_repository: flags.Trust = False,
     python: flags.Interpreter = None,
     root: flags.Root = None,
+    runner: flags.RunnerName = "",
     record: flags.Record = None,
     suggest: flags.Suggest = False,
     as_json: flags.Json = False,
@@ -37,6 +38,7 @@ def run(
         containment=containment,
         trusted=trust_this_repository,
         places=(python, root),
+        runner=runner,
         proposer=(record, suggest),
         listeners=(progress,),
     )

@@ -41,6 +41,8 @@ class Workshop:
     sandbox: Sandbox
     interpreter: Path | None = None
     hidden: tuple[str, ...] = ()
+    reason: str = ""
+    """Why this runner."""
 
     def project(self, test: str) -> Project:
         return replace(self.runner.project(self.root, test, self.interpreter), hidden=self.hidden)

@@ -26,6 +26,9 @@ CONTAINMENT_ERRORS = (
     errno.EROFS,
     errno.ENOSPC,
     errno.EDQUOT,
+    errno.EFBIG,  # these three are how limits on file size, memory and processes show
+    errno.ENOMEM,
+    errno.EAGAIN,
     errno.ENETUNREACH,
     errno.EHOSTUNREACH,
     errno.ENETDOWN,

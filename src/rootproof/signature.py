@@ -16,7 +16,8 @@ run. Replaced, in this order, each by a word in angle brackets:
 
 The members of a set are put in one order, since the hash seed decides how they are shown. Of a failed ``assert`` only
 the author's words and the line that says what was compared count: pytest's rendering of the difference follows the
-hash seed too. White space at line ends is dropped.
+hash seed too. Of any other failed assertion (``assertEqual`` and its kin) the lines after the first are such a
+rendering, and are put in one order. White space at line ends is dropped.
 
 Everything else stays, small numbers and dates among it: they are mostly what the test is about. The price is named:
 two failures that differ in nothing but such a value have one signature.
@@ -31,6 +32,8 @@ from typing import Literal
 
 from rootproof.runners.interface import Failure
 
+MAX_LINE = 600
+"""Characters of a signature's one line."""
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?"
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?"), "<time>"),
@@ -79,7 +82,9 @@ class Signature:
         return hashlib.sha256(whole.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
     def __str__(self) -> str:
-        return f"{self.exception} in {self.phase}: {self.message}"
+        """One line of bounded length. What is cut off still counts: its digest stands for it."""
+        told = " ".join(f"{self.exception} in {self.phase}: {self.message}".split())
+        return told if len(told) <= MAX_LINE else f"{told[:MAX_LINE]}... [{self.digest}]"
 
 
 def of(failure: Failure) -> Signature:
@@ -87,13 +92,20 @@ def of(failure: Failure) -> Signature:
     return Signature(failure.exception, failure.phase, normalised(_said(failure)))
 
 
+def line(failure: Failure | None, status: str) -> str:
+    """The signature as one line. A failure without fields has the test's status for it."""
+    return f"[{status}]" if failure is None else str(of(failure))
+
+
 def _said(failure: Failure) -> str:
-    """The message up to the line of a failed ``assert``; all of it where there is none."""
+    """The message without what only renders a difference."""
     if failure.exception != "AssertionError":
         return failure.message
     lines = failure.message.split("\n")
-    last = next((place for place, line in enumerate(lines) if line.startswith("assert ")), len(lines))
-    return "\n".join(lines[: last + 1])
+    compared = next((place for place, line in enumerate(lines) if line.startswith("assert ")), None)
+    if compared is not None:
+        return "\n".join(lines[: compared + 1])
+    return "\n".join((lines[0], *sorted(lines[1:])))
 
 
 def normalised(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rootproof.experiments.mutants import MutantLimits, Search, mutants_command, read_search
 from rootproof.experiments.plan import plan
-from rootproof.experiments.rerank import rerank
+from rootproof.experiments.rerank import gives_one_constant, rerank
 from rootproof.experiments.sources import Sources
 from rootproof.experiments.spectrum import Spectrum, spectrum
 from rootproof.experiments.suspects import Ranking, rank
@@ -43,6 +43,10 @@ class Engine:
     _studies: dict[str, Study] = field(default_factory=dict)
     _tried: dict[str, set[str]] = field(default_factory=dict)
     """Digests of the changes that were tried for a test; a later search goes on where the last one stopped."""
+
+    def studied(self, test: str) -> bool:
+        """Whether a study of this test costs nothing any more."""
+        return test in self._studies
 
     def study(self, test: str, seconds: float) -> Study:
         """Trace one test beside its neighbours, nearest files first."""
@@ -78,6 +82,8 @@ class Engine:
             completed = self.sandbox.run(command)
         search = read_search(completed, mutants)
         tried.update(mutants[verdict.mutant].change.digest for verdict in search.verdicts)
+        flips = [replace(f, hollow=gives_one_constant(f.change, self.sources)) for f in search.flips]
+        search = replace(search, flips=tuple(flips))
         ranking = rerank(study.ranking, mutants, search, self.sources)
         self._studies[test] = study = replace(study, ranking=ranking)
         return study, search

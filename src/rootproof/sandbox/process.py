@@ -19,6 +19,7 @@ from typing import Protocol
 from rootproof.sandbox.capture import Pipe
 from rootproof.sandbox.interface import Capture, LimitHit, Limits
 from rootproof.sandbox.interrupt import held_back
+from rootproof.sandbox.side_by_side import CalledOff, called_off
 from rootproof.sandbox.watch import Watch
 
 _BLIND_TICK = 0.02
@@ -178,7 +179,7 @@ def _follow(launch: Launch, child: _Child, streams: Streams, limits: Limits, beg
     """Read and watch until the launcher ends (None) or a limit is reached."""
     poll = select.poll()
     pipes = {pipe.read: pipe for pipe in streams.pipes}
-    for fd in [*pipes, *([child.ready] if child.ready is not None else [])]:
+    for fd in [*pipes, *(other for other in (child.ready, called_off()) if other is not None)]:
         poll.register(fd, select.POLLIN)
     watch: Watch | None = None
     until = began + limits.seconds
@@ -202,8 +203,14 @@ def _follow(launch: Launch, child: _Child, streams: Streams, limits: Limits, beg
 
 
 def _read_ready(poll: select.poll, pipes: dict[int, Pipe], until: float) -> None:
-    """Wait until something happens, at most to ``until``, and take what has come."""
+    """Wait until something happens, at most to ``until``, and take what has come.
+
+    Raises:
+        CalledOff: whoever started this command beside others was interrupted.
+    """
     left = max(0.0, until - time.monotonic())
     for fd, _ in poll.poll(left * 1000 + 0.5):
+        if fd == called_off():
+            raise CalledOff
         if fd in pipes and not pipes[fd].pull():
             poll.unregister(fd)

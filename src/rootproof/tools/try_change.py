@@ -7,6 +7,7 @@ record of the runs, by the same pure functions.
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ from rootproof.tools.interface import Declined, Field, Observation, Record, Requ
 
 RECORD = "confirmation.json"
 MAX_EDITS = 24
+AT_ONCE = 2
+"""Cold runs side by side at most: more would disturb what they measure."""
 
 SPEC = ToolSpec(
     name="try_change",
@@ -147,7 +150,8 @@ class TryChange:
         seconds, memory = self.settings.get("timeout_seconds"), self.settings.get("memory_mb")
         limit = float(seconds) if isinstance(seconds, int) else 60.0
         limits = Limits(seconds=limit, cpu_seconds=2 * limit, memory_mb=memory if isinstance(memory, int) else 2048)
-        return Site(root, project, self.runner, self.sandbox, tests, limits, guard_files(root, files, tests))
+        guards, jobs = guard_files(root, files, tests), min(len(os.sched_getaffinity(0)), AT_ONCE)
+        return Site(root, project, self.runner, self.sandbox, tests, limits, guards, jobs)
 
     def _edits(self, request: Request) -> tuple[Edit, ...] | Declined:
         """The requested edits against the files as they are now."""

@@ -45,6 +45,8 @@ class Options:
     """List concrete admissible requests in the view. Marked in the ledger."""
     notify: Callable[[str], None] | None = None
     """Told, before the first model call, what leaves the machine."""
+    tell: Callable[[str], None] | None = None
+    """Told how far a long action is; shown, never kept."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Tools that stand in for those of the same name, such as simulated ones."""
 
@@ -82,7 +84,14 @@ class Workshop:
     def _try_change(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.try_change import TryChange
 
-        return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
+        made = TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
+        made.tell = self.tell
+        return made
+
+    def tell(self, text: str) -> None:
+        """Pass on how far an action is, to whoever wants to know."""
+        if self.options.tell is not None:
+            self.options.tell(text)
 
     def _run_test(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.run_test import RunTest
@@ -122,7 +131,8 @@ class Workshop:
             return Subject(project.root, python, readable=project.readable)
 
         jobs = len(os.sched_getaffinity(0))
-        return Engine(subject, self.sandbox, self.contract.scope.tests, Sources(self.scope.root), jobs)
+        tests, sources = self.contract.scope.tests, Sources(self.scope.root)
+        return Engine(subject, self.sandbox, tests, sources, jobs, self.tell)
 
 
 def choose_runner(name: str, root: Path) -> Runner:

@@ -14,11 +14,27 @@ from pathlib import Path
 from rootproof.canonical import digest, digest_bytes
 from rootproof.experiments.change import Change, Refused
 from rootproof.experiments.mask_paths import is_guard
+from rootproof.experiments.progress import Tell, silent
 from rootproof.experiments.record import Outcome, Run
 from rootproof.experiments.signature import signature
 from rootproof.runners.interface import Project, Runner, Session, TestRequest, TestResult
 from rootproof.sandbox.interface import Completed, Limits, Sandbox
 from rootproof.sandbox.side_by_side import side_by_side
+
+STAGES = {
+    "reproduce": "does it fail as said",
+    "flip": "does the change turn it green",
+    "neighbours": "do the neighbours still pass",
+    "neighbours_again": "do the broken ones fail unchanged too",
+    "reduce": "is all of the change needed",
+    "pair": "unchanged against changed",
+    "inert": "an edit that changes nothing",
+    "place": "the same change elsewhere",
+    "place_neighbours": "the neighbours of the other place",
+    "assertion": "the assertion turned round",
+    "renamed": "the test under another name",
+}
+"""What a stage asks, in words."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +112,10 @@ class Meter:
 class Cold:
     """Starts cold runs and numbers them."""
 
-    def __init__(self, site: Site, meter: Meter) -> None:
+    def __init__(self, site: Site, meter: Meter, tell: Tell = silent) -> None:
         self.site = site
         self.meter = meter
+        self.tell = tell
         self.number = 0
         self.failures: dict[tuple[int, str], TestResult] = {}
         """(run, test) → what the runner told in full; for the controller's own use, not part of the record."""
@@ -119,6 +136,7 @@ class Cold:
         Raises:
             ContainmentUnavailable: one of them was not started.
         """
+        self._told(asked[0][0], len(asked))
         limits, guards = self._limits(), self._guards()
         began = time.monotonic()
         apart = self.site.sandbox.level == "contained"
@@ -150,6 +168,13 @@ class Cold:
                 )
             )
         return runs
+
+    def _told(self, wanted: Wanted, count: int) -> None:
+        left = max(self.meter.seconds - self.meter.spent_seconds, 0.0)
+        words = STAGES.get(wanted.stage, wanted.stage)
+        first = self.meter.runs + 1
+        runs = f"cold run {first}" if count == 1 else f"cold runs {first} to {first + count - 1}"
+        self.tell(f"{words}: {runs}, at most {left:.0f} s left")
 
     def _start(self, wanted: Wanted, files: Mapping[str, bytes], limits: Limits) -> tuple[Session, Completed]:
         site = self.site

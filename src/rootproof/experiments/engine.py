@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rootproof.experiments.mutants import MutantLimits, Search, mutants_command, read_search
 from rootproof.experiments.plan import plan
+from rootproof.experiments.progress import Hearing, Tell, silent
 from rootproof.experiments.rerank import gives_one_constant, rerank
 from rootproof.experiments.sources import Sources
 from rootproof.experiments.spectrum import Spectrum, spectrum
@@ -40,6 +41,8 @@ class Engine:
     """Every test file of the project."""
     sources: Sources
     jobs: int = 1
+    tell: Tell = silent
+    """Told how far a long request is."""
     _studies: dict[str, Study] = field(default_factory=dict)
     _tried: dict[str, set[str]] = field(default_factory=dict)
     """Digests of the changes that were tried for a test; a later search goes on where the last one stopped."""
@@ -64,7 +67,8 @@ class Engine:
         )
         with tempfile.TemporaryDirectory(prefix="rootproof-trace-") as scratch:
             command = trace_command(self.subject(test), [test], files, Path(scratch), limits)
-            trace = read_trace(test, self.sandbox.run(command))
+            heard = replace(command, heard=Hearing(self.tell))
+            trace = read_trace(test, self.sandbox.run(heard))
         found = spectrum(trace, self.sources)
         return Study(trace, found, rank(trace, found, self.sources))
 
@@ -79,7 +83,7 @@ class Engine:
         mutants = [mutant for mutant in every if mutant.change.digest not in tried][:most]
         with tempfile.TemporaryDirectory(prefix="rootproof-search-") as scratch:
             command = mutants_command(self.subject(test), study.trace, mutants, self.sources, Path(scratch), limits)
-            completed = self.sandbox.run(command)
+            completed = self.sandbox.run(replace(command, heard=Hearing(self.tell)))
         search = read_search(completed, mutants)
         tried.update(mutants[verdict.mutant].change.digest for verdict in search.verdicts)
         flips = [replace(f, hollow=gives_one_constant(f.change, self.sources)) for f in search.flips]

@@ -16,7 +16,6 @@ from rootproof.experiments.sources import FunctionNode, Module, Sources
 from rootproof.experiments.trace import Failure, Subject, Trace, engine_command, read_failure, records
 from rootproof.sandbox.interface import Command, Completed, Limits
 
-
 ENOUGH = 3
 """Kept neighbours beyond which more of them do not make a flip better."""
 

@@ -13,6 +13,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -30,10 +31,10 @@ _PATIENCE = 5.0
 class Streams:
     """The pipes between one command and us."""
 
-    def __init__(self, limits: Limits, channel: bool) -> None:
+    def __init__(self, limits: Limits, channel: bool, heard: Callable[[bytes], None] | None = None) -> None:
         self.stdout = Pipe(limits.output_bytes)
         self.stderr = Pipe(limits.output_bytes)
-        self.channel = Pipe(limits.channel_bytes if channel else 0, head_only=True)
+        self.channel = Pipe(limits.channel_bytes if channel else 0, head_only=True, heard=heard)
         self.status = Pipe(1 << 16, head_only=True)
         """What our own launcher has to say: set-up faults, how the command ended."""
         self.has_channel = channel
@@ -130,14 +131,14 @@ class _Child:
             os.close(self.ready)
 
 
-def carry_out(launch: Launch, limits: Limits, channel: bool) -> Ending:
+def carry_out(launch: Launch, limits: Limits, channel: bool, heard: Callable[[bytes], None] | None = None) -> Ending:
     """Start, follow and end one command.
 
     Raises:
         OSError: the launcher itself could not be started.
         KeyboardInterrupt: and anything else that interrupts the wait, after the tree is dead.
     """
-    streams = Streams(limits, channel)
+    streams = Streams(limits, channel, heard)
     try:
         return _carry_out(launch, limits, streams)
     finally:

@@ -23,6 +23,7 @@ from rootproof.experiments.cold import Cold, Meter, Site, guard_files
 from rootproof.experiments.conclusion import ANSWERS, Verdict
 from rootproof.experiments.confirm import confirm
 from rootproof.experiments.findings import fields_of
+from rootproof.experiments.progress import Tell, silent
 from rootproof.experiments.record import Confirmation, to_data
 from rootproof.experiments.verdict import judge
 from rootproof.runners.interface import Runner
@@ -108,6 +109,7 @@ class TryChange:
     settings: Mapping[str, Json]
     interpreter: Path | None = None
     spec: ToolSpec = SPEC
+    tell: Tell = silent
     _bases: dict[tuple[str, str], Baseline] = field(default_factory=dict)
     """Reproductions and traces by target and tree digest: made once a run."""
 
@@ -124,7 +126,7 @@ class TryChange:
             return Declined(f"{error}", error.remedy)
         began = time.monotonic()
         meter = Meter(request.seconds, request.cpu_seconds, request.test_runs)
-        record, sources = self._confirm(Cold(site, meter), target, edits, request.prior_tries + 1)
+        record, sources = self._confirm(Cold(site, meter, self.tell), target, edits, request.prior_tries + 1)
         spent = Spend(time.monotonic() - began, meter.spent_cpu, meter.runs)
         return observation(record, sources, judge(record, sources), spent)
 

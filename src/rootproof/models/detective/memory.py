@@ -49,7 +49,7 @@ class Memory:
                     self.supported.append({"edits": json.loads(asked), "spans": _rows(result.get("spans"))})
 
     def unread(self, places: Iterable[tuple[str, int, int]]) -> tuple[str, int, int] | None:
-        """The first of some places that was not asked for yet, with the lines around it; it counts as asked for then."""
+        """The first of some places that was not asked for yet, with lines around it; it counts as asked for then."""
         for path, first, last in places:
             wanted = (path, max(1, first - AROUND), max(first, last) + AROUND)
             if not any(p == path and a <= max(1, first - 1) and last + 1 <= b for p, a, b in self.read):

@@ -136,6 +136,8 @@ class Cold:
         Raises:
             ContainmentUnavailable: one of them was not started.
         """
+        if not asked:
+            return []
         self._told(asked[0][0], len(asked))
         limits, guards = self._limits(), self._guards()
         began = time.monotonic()

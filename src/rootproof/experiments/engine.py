@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rootproof.experiments.mutants import MutantLimits, Search, mutants_command, read_search
+from rootproof.experiments.combine import Tried, combined
+from rootproof.experiments.mutants import Mutant, MutantLimits, Search, mutants_command, read_search
 from rootproof.experiments.plan import plan
 from rootproof.experiments.progress import Hearing, Tell, silent
 from rootproof.experiments.rerank import gives_one_constant, rerank
@@ -44,8 +45,8 @@ class Engine:
     tell: Tell = silent
     """Told how far a long request is."""
     _studies: dict[str, Study] = field(default_factory=dict)
-    _tried: dict[str, set[str]] = field(default_factory=dict)
-    """Digests of the changes that were tried for a test; a later search goes on where the last one stopped."""
+    _tried: dict[str, list[Tried]] = field(default_factory=dict)
+    """What was tried for a test and what it did; a later search goes on where the last one stopped."""
 
     def studied(self, test: str) -> bool:
         """Whether a study of this test costs nothing any more."""
@@ -78,16 +79,22 @@ class Engine:
         The study that comes back, and is kept, has its suspects ranked anew by what the search heard from them.
         """
         study = self.study(test, limits.seconds)
-        tried = self._tried.setdefault(test, set())
-        every = plan(study.trace, study.spectrum, study.ranking, self.sources, most + len(tried))
-        mutants = [mutant for mutant in every if mutant.change.digest not in tried][:most]
+        mutants = self._wanted(test, study, most)
         with tempfile.TemporaryDirectory(prefix="rootproof-search-") as scratch:
             command = mutants_command(self.subject(test), study.trace, mutants, self.sources, Path(scratch), limits)
             completed = self.sandbox.run(replace(command, heard=Hearing(self.tell)))
         search = read_search(completed, mutants)
-        tried.update(mutants[verdict.mutant].change.digest for verdict in search.verdicts)
+        self._tried[test].extend(Tried(mutants[verdict.mutant], verdict) for verdict in search.verdicts)
         flips = [replace(f, hollow=gives_one_constant(f.change, self.sources)) for f in search.flips]
         search = replace(search, flips=tuple(flips))
         ranking = rerank(study.ranking, mutants, search, self.sources)
         self._studies[test] = study = replace(study, ranking=ranking)
         return study, search
+
+    def _wanted(self, test: str, study: Study, most: int) -> list[Mutant]:
+        """What to try next: after a search, first what its single changes make together, then those not tried yet."""
+        tried = self._tried.setdefault(test, [])
+        done = {each.mutant.change.digest for each in tried}
+        together = combined(tried, most // 2)
+        single = plan(study.trace, study.spectrum, study.ranking, self.sources, most + len(tried))
+        return [mutant for mutant in (*together, *single) if mutant.change.digest not in done][:most]

@@ -1,7 +1,7 @@
 """Several sandboxed commands at once, with one interrupt for all of them.
 
 Python delivers an interrupt to the main thread alone. So the main thread waits here, and what interrupts it is passed
-on through a pipe that the wait of every started command also looks at: each kills its own process tree before this ends.
+on through a pipe that the wait of every started command also looks at: each kills its own tree before this ends.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Engine:
     def search(self, test: str, most: int, limits: MutantLimits) -> tuple[Study, Search]:
         """Try up to ``most`` changes of the suspects, the most promising first, none of them twice.
 
-        The study that comes back, and is kept, has its suspects ranked anew by what the search heard from them.
+        The study that comes back has its suspects ranked anew by what all searches so far heard from them.
         """
         study = self.study(test, limits.seconds)
         mutants = self._wanted(test, study, most)
@@ -87,14 +87,14 @@ class Engine:
         self._tried[test].extend(Tried(mutants[verdict.mutant], verdict) for verdict in search.verdicts)
         flips = [replace(f, hollow=gives_one_constant(f.change, self.sources)) for f in search.flips]
         search = replace(search, flips=tuple(flips))
-        ranking = rerank(study.ranking, mutants, search, self.sources)
-        self._studies[test] = study = replace(study, ranking=ranking)
-        return study, search
+        ranking = rerank(self._studies[test].ranking, self._tried[test], self.sources)
+        return replace(study, ranking=ranking), search
 
     def _wanted(self, test: str, study: Study, most: int) -> list[Mutant]:
         """What to try next: after a search, first what its single changes make together, then those not tried yet."""
         tried = self._tried.setdefault(test, [])
         done = {each.mutant.change.digest for each in tried}
         together = combined(tried, most // 2)
-        single = plan(study.trace, study.spectrum, study.ranking, self.sources, most + len(tried))
+        ranking = rerank(study.ranking, tried, self.sources)
+        single = plan(study.trace, study.spectrum, ranking, self.sources, most + len(tried))
         return [mutant for mutant in (*together, *single) if mutant.change.digest not in done][:most]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rootproof.experiments.change import Change, Refused
-from rootproof.experiments.mutants import Mutant, Search
+from rootproof.experiments.combine import Tried
 from rootproof.experiments.sources import Sources, Statement, parse
 from rootproof.experiments.suspects import Ranking, fused
 
@@ -21,7 +21,7 @@ ALONE = 0.2
 MORE = 0.1
 """For each further clean flip of the statement, three at most."""
 BROKEN = 0.15
-"""For a flip that broke a neighbour."""
+"""For a flip that broke a neighbour; a third of it where it kept none before that one, more the more it kept."""
 MOVED = 0.03
 """For changes that make the test fail otherwise."""
 DEAF = 0.9
@@ -38,16 +38,18 @@ class Heard:
     clean: int = 0
     kept: int = 0
     broken: int = 0
+    share: float = 0.0
+    """Of the neighbours that a broken flip met, the largest part it kept."""
     note: str = ""
     hollow: bool = True
     """Whether every clean flip merely made a function give one constant."""
 
 
-def heard(mutants: Sequence[Mutant], search: Search, sources: Sources) -> dict[tuple[str, int], Heard]:
+def heard(tried: Sequence[Tried], sources: Sources) -> dict[tuple[str, int], Heard]:
     """(file, first line of a statement) → what its changes did."""
     found: dict[tuple[str, int], Heard] = {}
-    for verdict in search.verdicts:
-        mutant = mutants[verdict.mutant]
+    for each in tried:
+        mutant, verdict = each.mutant, each.verdict
         for edit in mutant.change.edits:
             statement = sources.statement(edit.file, edit.first)
             entry = found.setdefault((edit.file, statement.first if statement else edit.first), Heard())
@@ -58,7 +60,9 @@ def heard(mutants: Sequence[Mutant], search: Search, sources: Sources) -> dict[t
                 entry.kept = max(entry.kept, verdict.kept)
                 entry.note = entry.note or mutant.change.note
                 entry.hollow = entry.hollow and gives_one_constant(mutant.change, sources)
-            entry.broken += verdict.status == "passed" and not verdict.clean
+            if verdict.status == "passed" and not verdict.clean:
+                entry.broken += 1
+                entry.share = max(entry.share, verdict.kept / (verdict.kept + len(verdict.broken) or 1))
     return found
 
 
@@ -76,9 +80,9 @@ def gives_one_constant(change: Change, sources: Sources) -> bool:
     )
 
 
-def rerank(ranking: Ranking, mutants: Sequence[Mutant], search: Search, sources: Sources) -> Ranking:
-    """The same suspects, moved by what the search heard from them."""
-    told = heard(mutants, search, sources)
+def rerank(ranking: Ranking, tried: Sequence[Tried], sources: Sources) -> Ranking:
+    """The suspects as they were before anything was tried, moved by what all changes since then did."""
+    told = heard(tried, sources)
     places: dict[tuple[str, int], Statement] = {}
     scores: dict[tuple[str, int], float] = {}
     reasons: dict[tuple[str, int], str] = {}
@@ -99,7 +103,8 @@ def moved(score: float, reason: str, told: Heard | None) -> tuple[float, str]:
         gain = max(CLEAN * told.kept / (told.kept + 1), ALONE) + MORE * min(told.clean - 1, 3)
         return score + gain, f"{told.note}: the test passes then and {told.kept} neighbours still do; {reason}"
     if told.broken:
-        return score + BROKEN, f"a change here turns the test green but breaks a neighbour; {reason}"
+        gain = BROKEN * (1 + 2 * told.share) / 3
+        return score + gain, f"a change here turns the test green but breaks a neighbour; {reason}"
     if told.moved:
         return score + MOVED, reason
     if told.tried >= ENOUGH:

@@ -8,7 +8,7 @@ import time
 from typing import TextIO
 
 from rootproof.apps.cli import words
-from rootproof.event import Checked, Event, Observed, Started
+from rootproof.event import Checked, Event, FinalJudged, Observed, Started
 from rootproof.state import State
 from rootproof.text import one_line
 
@@ -51,8 +51,11 @@ class Progress:
                 self._under(text)
         else:
             line = words.step_line(event)
-            if line:
+            if line and (line[0], line[1]) != self._before:
                 self._step(state.step, line[0], line[1])
+                if isinstance(event, FinalJudged) and event.note and not event.accepted:
+                    self._under(f"the proposer says, and nothing rests on it: {event.note}")
+                self._before = (line[0], line[1])
 
     def note(self, text: str) -> None:
         """How far a long action is: in place on a terminal, else a line now and then."""
@@ -62,9 +65,7 @@ class Progress:
 
     def _step(self, step: int, word: str, text: str) -> None:
         self._live("")
-        if (word, text) == self._before:
-            return
-        self._before = (word, text)
+        self._before = ("", "")
         shown = self._colour(word, f"{word:<15}")
         self.stream.write(f"{step:>3} {shown} {one_line(text, 300)}".rstrip() + "\n")
         self.stream.flush()

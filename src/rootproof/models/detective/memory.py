@@ -13,7 +13,12 @@ class Memory:
     """Notes of one run. A resumed run begins with empty notes and asks again for what it needs."""
 
     traced: bool = False
+    trace: Mapping[str, Any] = field(default_factory=dict)
+    """What tracing said."""
     searches: int = 0
+    tries: int = 0
+    verdicts: list[tuple[str, str]] = field(default_factory=list)
+    """(function, rule) of changes that were not supported."""
     suspects: list[Mapping[str, Any]] = field(default_factory=list)
     flips: list[Mapping[str, Any]] = field(default_factory=list)
     tried: dict[str, str] = field(default_factory=dict)
@@ -33,8 +38,11 @@ class Memory:
         result = last["result"]
         if last.get("tool") == "trace_test":
             self.traced = True
+            self.trace = result
             self.suspects = _rows(result.get("functions"))
         elif last.get("tool") == "search_changes":
+            tries = result.get("tries")
+            self.tries += tries if type(tries) is int else 0
             known = {key(flip["edits"]) for flip in self.flips}
             self.flips += [flip for flip in _rows(result.get("flips")) if key(flip.get("edits")) not in known]
         elif last.get("tool") == "try_change":
@@ -42,6 +50,9 @@ class Memory:
 
     def _judged(self, result: Mapping[str, Any]) -> None:
         verdict = str(result.get("verdict") or "unknown")
+        if verdict != "supported":
+            spans = _rows(result.get("spans"))
+            self.verdicts.append((str(spans[0].get("function")) if spans else "?", str(result.get("rule"))))
         for asked, said in self.tried.items():
             if said == "asked":
                 self.tried[asked] = verdict

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rootproof.models.detective.leads import lead
 from rootproof.models.detective.memory import Memory, key
 from rootproof.models.interface import Reply, View
 
@@ -36,7 +37,7 @@ class Detective:
             message = stage(self._memory, seen)
             if message is not None:
                 return Reply(json.dumps(message))
-        return Reply(json.dumps(_final("nothing is left to try")))
+        return Reply(json.dumps(_final(lead(self._memory))))
 
 
 def _action(tool: str, why: str, **fields: Any) -> Message:
@@ -44,7 +45,7 @@ def _action(tool: str, why: str, **fields: Any) -> Message:
 
 
 def _final(why: str) -> Message:
-    return {"type": "final", "note": why}
+    return {"type": "final", "note": why[:300]}
 
 
 def target(view: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ difference: here a flip is weighed by how many neighbours it kept, and code that
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rootproof.experiments.change import Change, Refused
@@ -22,6 +22,8 @@ MORE = 0.1
 """For each further clean flip of the statement, three at most."""
 BROKEN = 0.15
 """For a flip that broke a neighbour; a third of it where it kept none before that one, more the more it kept."""
+BORN = 0.5
+"""Of what a clean flip gains, the part for the statements that gave its line the values it reads."""
 MOVED = 0.03
 """For changes that make the test fail otherwise."""
 DEAF = 0.9
@@ -90,7 +92,43 @@ def rerank(ranking: Ranking, tried: Sequence[Tried], sources: Sources) -> Rankin
         key = (suspect.file, suspect.first)
         places[key] = Statement(suspect.file, suspect.first, suspect.last, "", suspect.function)
         scores[key], reasons[key] = moved(suspect.score, suspect.reason, told.get(key))
+    for key, line, gain in births(told, places, sources):
+        scores[key] += gain
+        reasons[key] = f"gives a value that is used at line {line}, where a change helps; {reasons[key]}"
     return fused(places, scores, reasons, sources)
+
+
+def births(
+    told: Mapping[tuple[str, int], Heard], places: Mapping[tuple[str, int], Statement], sources: Sources
+) -> Iterator[tuple[tuple[str, int], int, float]]:
+    """(statement, line it feeds, gain) for the last executed statements that gave a value to what a flip's line reads.
+
+    A flip shows where a wrong value can be caught; where it is born lies up the chain of definition and use.
+    """
+    best: dict[tuple[str, int], tuple[float, int]] = {}
+    for (file, line), heard_there in told.items():
+        module = sources.module(file)
+        node = module.statement_nodes.get(line) if module else None
+        if module is None or node is None or not heard_there.clean or heard_there.hollow:
+            continue
+        function = module.function_at(line).name
+        before = [p for p in places.values() if p.file == file and p.function == function and p.first < line]
+        gain = BORN * CLEAN * heard_there.kept / (heard_there.kept + 1)
+        for name in names_of(node, ast.Load):
+            giving = [p for p in before if name in names_of(module.statement_nodes[p.first], ast.Store)]
+            if giving:
+                key = max(giving, key=lambda p: p.first).key
+                best[key] = max(best.get(key, (0.0, 0)), (gain, line))
+    for key, (gain, line) in best.items():
+        if not (told.get(key) and told[key].clean):
+            yield key, line, gain
+
+
+def names_of(node: ast.stmt, context: type[ast.expr_context]) -> frozenset[str]:
+    """Names that a statement's own lines, its block left out, read or bind."""
+    parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt | ast.ExceptHandler)]
+    inner = (name for part in parts for name in ast.walk(part) if isinstance(name, ast.Name))
+    return frozenset(name.id for name in inner if isinstance(name.ctx, context))
 
 
 def moved(score: float, reason: str, told: Heard | None) -> tuple[float, str]:

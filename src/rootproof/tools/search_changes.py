@@ -19,6 +19,11 @@ from rootproof.tools.interface import Declined, Field, Observation, Request, Res
 RESERVED_RUNS = 250
 """Test runs that a search leaves for the confirmation of what it finds."""
 
+CPU_SECONDS = 50.0
+"""One search's share; a search that found nothing by then seldom does."""
+TARGET_RUNS = 40
+"""More for a slow test: so many of its own runs."""
+
 SPEC = ToolSpec(
     name="search_changes",
     version="1",
@@ -72,13 +77,13 @@ class SearchChanges:
                 "allow more with --test-runs",
             )
         setting = self.settings.get("seconds", 120)
+        known = self.engine.studied(test)
         seconds = min(float(setting) if type(setting) is int else 120.0, request.seconds / 2)
         limits = MutantLimits(
             seconds=seconds,
-            cpu_seconds=min(seconds, request.cpu_seconds / 2),
+            cpu_seconds=min(max(CPU_SECONDS, TARGET_RUNS * self._bare(test, seconds)), request.cpu_seconds / 2),
             jobs=self.engine.jobs,
         )
-        known = self.engine.studied(test)
         study, search = self.engine.search(test, wanted, limits)
         tracing = 0.0 if known else study.trace.cpu_seconds
         spent = Spend(
@@ -87,6 +92,10 @@ class SearchChanges:
             test_runs=len(search.verdicts) + (1 if known else 3),
         )
         return Observation(_fields(test, study, search), _words(search, study), spent=spent)
+
+    def _bare(self, test: str, seconds: float) -> float:
+        """CPU seconds of one unchanged run of the test itself."""
+        return self.engine.study(test, seconds).trace.cpu
 
 
 def _fields(test: str, study: Study, search: Search) -> dict[str, object]:

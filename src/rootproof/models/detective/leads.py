@@ -61,8 +61,8 @@ def contradicted(memory: Memory, traced: Mapping[str, Any]) -> str:
     if not memory.flips or any(flip.get("clean") for flip in memory.flips):
         return ""
     return (
-        f"lead: {len(memory.flips)} changes turn it green and each breaks a test that passes: several edits are needed, "
-        f"or the tests contradict each other; first in {memory.flips[0].get('function')}"
+        f"lead: {len(memory.flips)} changes turn it green, each breaks a passing test: several edits are needed, or "
+        f"the tests contradict each other; first in {memory.flips[0].get('function')}"
     )
 
 

@@ -26,8 +26,9 @@ $(STAMP): $(CORE)
 
 venv: $(STAMP) ## Make .venv with the project and its tools; quick when nothing changed
 
-demo: $(CORE) ## Run the reference case from end to end
+demo: $(CORE) ## Run the reference case from end to end: with a script, then diagnosed without one
 	$(BIN)/rootproof demo
+	$(BIN)/rootproof diagnose --root examples/login-redirect/python --python $(BIN)/python
 
 test: $(STAMP) ## All tests that can run here, in at most 10 minutes
 	$(PYTEST) -q -n $(JOBS) --dist loadfile

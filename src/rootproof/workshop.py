@@ -53,6 +53,8 @@ class Options:
     """Told, before the first model call, what leaves the machine."""
     runner: str = ""
     """The test runner, whatever the contract says; empty: as it says."""
+    tell: Callable[[str], None] | None = None
+    """Told how far a long action is; shown, never kept."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """Tools that the caller brings along; they stand in for those of the same name, as simulated ones do."""
 
@@ -95,7 +97,14 @@ class Workshop:
         from rootproof.tools.try_change import TryChange
 
         runner = self.runner(str(settings.get("target") or self._first))
-        return TryChange(self.scope, runner, self.sandbox, settings, self.options.interpreter)
+        made = TryChange(self.scope, runner, self.sandbox, settings, self.options.interpreter)
+        made.tell = self.tell
+        return made
+
+    def tell(self, text: str) -> None:
+        """Pass on how far an action is, to whoever wants to know."""
+        if self.options.tell is not None:
+            self.options.tell(text)
 
     def _run_test(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.run_test import RunTest
@@ -151,7 +160,8 @@ class Workshop:
             return Subject(project.root, python, readable=project.readable)
 
         jobs = len(os.sched_getaffinity(0))
-        return Engine(subject, self.sandbox, self.contract.scope.tests, Sources(self.scope.root), jobs)
+        tests, sources = self.contract.scope.tests, Sources(self.scope.root)
+        return Engine(subject, self.sandbox, tests, sources, jobs, self.tell)
 
 
 def choose_runner(name: str, root: Path, test: str = "") -> Choice:

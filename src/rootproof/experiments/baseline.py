@@ -64,11 +64,12 @@ def measure(cold: Cold, target: str, tree: str, *, covered: bool) -> Baseline:
     Nothing is traced where the failure does not reproduce.
     """
     file = file_of(target)
-    runs = (
-        cold.run(Wanted("reproduce", "alone", (target,), seed=0)),
-        cold.run(Wanted("reproduce", "alone", (target,), seed=1)),
-        cold.run(Wanted("reproduce", "file_order", (file,), told=(target,))),
+    wanted = (
+        Wanted("reproduce", "alone", (target,), seed=0),
+        Wanted("reproduce", "alone", (target,), seed=1),
+        Wanted("reproduce", "file_order", (file,), told=(target,)),
     )
+    runs = tuple(cold.run_all([(each, {}) for each in wanted]))
     told = cold.failures.get((runs[0].number, target))
     outcome = runs[0].outcome(target)
     beside = [(test, result) for (number, test), result in cold.failures.items() if number == runs[2].number]

@@ -7,16 +7,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from rootproof.canonical import digest, digest_bytes
 from rootproof.experiments.change import Change, Refused
 from rootproof.experiments.mask_paths import is_guard
+from rootproof.experiments.progress import Tell, silent
 from rootproof.experiments.record import Outcome, Run
-from rootproof.runners.interface import Project, Runner, TestRequest, TestResult
-from rootproof.sandbox.interface import Limits, Sandbox
+from rootproof.runners.interface import Project, Runner, Session, TestRequest, TestResult
+from rootproof.sandbox.interface import Completed, Limits, Sandbox
+from rootproof.sandbox.side_by_side import side_by_side
 from rootproof.signature import line
+
+STAGES = {
+    "reproduce": "does it fail as said",
+    "flip": "does the change turn it green",
+    "neighbours": "do the neighbours still pass",
+    "neighbours_again": "do the broken ones fail unchanged too",
+    "reduce": "is all of the change needed",
+    "pair": "unchanged against changed",
+    "inert": "an edit that changes nothing",
+    "place": "the same change elsewhere",
+    "place_neighbours": "the neighbours of the other place",
+    "assertion": "the assertion turned round",
+    "renamed": "the test under another name",
+}
+"""What a stage asks, in words."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,8 @@ class Site:
     limits: Limits = field(default_factory=Limits)
     guards: tuple[str, ...] = ()
     """Root-relative files that must be the same in every run: tests, fixtures, configuration."""
+    jobs: int = 1
+    """Runs at once where they do not wait for each other; only contained ones, which share nothing but the machine."""
 
     def read(self, path: str) -> bytes:
         """A file of the unchanged tree; empty if it cannot be read."""
@@ -92,9 +112,10 @@ class Meter:
 class Cold:
     """Starts cold runs and numbers them."""
 
-    def __init__(self, site: Site, meter: Meter) -> None:
+    def __init__(self, site: Site, meter: Meter, tell: Tell = silent) -> None:
         self.site = site
         self.meter = meter
+        self.tell = tell
         self.number = 0
         self.failures: dict[tuple[int, str], TestResult] = {}
         """(run, test) → what the runner told in full; for the controller's own use, not part of the record."""
@@ -105,44 +126,71 @@ class Cold:
         Raises:
             ContainmentUnavailable: nothing was started.
         """
-        replaced = dict(files or {})
+        return self.run_all([(wanted, files or {})])[0]
+
+    def run_all(self, asked: Sequence[tuple[Wanted, Mapping[str, bytes]]]) -> list[Run]:
+        """Runs that do not wait for each other's outcome, numbered as asked for; side by side where each is contained.
+
+        Each is said to have taken its share of the whole time.
+
+        Raises:
+            ContainmentUnavailable: one of them was not started.
+        """
+        if not asked:
+            return []
+        self._told(asked[0][0], len(asked))
+        limits, guards = self._limits(), self._guards()
+        began = time.monotonic()
+        apart = self.site.sandbox.level == "contained"
+        ended = side_by_side([partial(self._start, *each, limits) for each in asked], self.site.jobs if apart else 1)
+        seconds = (time.monotonic() - began) / max(len(asked), 1)
+        after = self._guards()
+        runs = []
+        for (wanted, files), (session, completed) in zip(asked, ended, strict=True):
+            self.meter.take(seconds, completed.cpu_seconds)
+            self.number += 1
+            self.failures.update({(self.number, r.id): r for r in session.results})
+            runs.append(
+                Run(
+                    number=self.number,
+                    stage=wanted.stage,
+                    variant=wanted.variant,
+                    seed=wanted.seed,
+                    tests=wanted.tests,
+                    order=wanted.order,
+                    files=tuple(sorted((path, digest_bytes(data)) for path, data in files.items())),
+                    guards=guards if guards == after else "changed during the run",
+                    session=session.status,
+                    outcomes=tuple(outcome_of(r) for r in session.results if not wanted.told or r.id in wanted.told),
+                    retried="retried" in session.flags,
+                    environment=wanted.environment,
+                    problem=session.problem[-400:],
+                    seconds=round(seconds, 3),
+                    cpu_seconds=round(completed.cpu_seconds, 3),
+                )
+            )
+        return runs
+
+    def _told(self, wanted: Wanted, count: int) -> None:
+        left = max(self.meter.seconds - self.meter.spent_seconds, 0.0)
+        words = STAGES.get(wanted.stage, wanted.stage)
+        first = self.meter.runs + 1
+        runs = f"cold run {first}" if count == 1 else f"cold runs {first} to {first + count - 1}"
+        self.tell(f"{words}: {runs}, at most {left:.0f} s left")
+
+    def _start(self, wanted: Wanted, files: Mapping[str, bytes], limits: Limits) -> tuple[Session, Completed]:
         site = self.site
         request = TestRequest(
             wanted.tests,
             wanted.order,
             seed=wanted.seed,
             env=dict(wanted.environment),
-            changes=replaced,
+            changes=dict(files),
         )
-        guards = self._guards()
-        began = time.monotonic()
-        completed = site.sandbox.run(site.runner.command(site.project, request, self._limits()))
-        session = site.runner.session(site.project, request, completed)
-        seconds = time.monotonic() - began
-        self.meter.take(seconds, completed.cpu_seconds)
-        self.number += 1
-        self.failures.update({(self.number, r.id): r for r in session.results})
-        return Run(
-            number=self.number,
-            stage=wanted.stage,
-            variant=wanted.variant,
-            seed=wanted.seed,
-            tests=wanted.tests,
-            order=wanted.order,
-            files=tuple(sorted((path, digest_bytes(data)) for path, data in replaced.items())),
-            guards=guards if guards == self._guards() else "changed during the run",
-            session=session.status,
-            outcomes=tuple(outcome_of(r) for r in session.results if not wanted.told or r.id in wanted.told),
-            retried="retried" in session.flags,
-            environment=wanted.environment,
-            problem=session.problem[-400:],
-            seconds=round(seconds, 3),
-            cpu_seconds=round(completed.cpu_seconds, 3),
-        )
+        completed = site.sandbox.run(site.runner.command(site.project, request, limits))
+        return site.runner.session(site.project, request, completed), completed
 
     def _limits(self) -> Limits:
-        from dataclasses import replace
-
         limits, meter = self.site.limits, self.meter
         seconds = max(1.0, min(limits.seconds, meter.seconds - meter.spent_seconds))
         cpu = max(1.0, min(limits.cpu_seconds, meter.cpu_seconds - meter.spent_cpu))

@@ -46,14 +46,17 @@ def _place_without_trace(state: Confirming, record: Confirmation) -> Confirmatio
 def _try_places(
     state: Confirming, record: Confirmation, chosen: Sequence[tuple[str, Change, tuple[str, ...]]]
 ) -> Confirmation:
-    for number, (function, change, near_it) in enumerate(chosen):
-        record = replace(record, places=(*record.places, Place(function, change.edits, near_it)))
-        wanted = Wanted("place", f"place:{number}", (record.target,), seed=1)
-        record = state.changed(record, wanted, change.edits)
-        if record.runs[-1].passed(record.target) and near_it:
-            plain = Wanted("place_neighbours", f"unchanged:{number}", near_it, near_it)
-            record = with_runs(record, state.cold.run(plain))
-            record = state.changed(record, replace(plain, variant=f"place:{number}"), change.edits)
+    tried = tuple(Place(function, change.edits, near_it) for function, change, near_it in chosen)
+    first, asked = len(record.places), []
+    for number, each in enumerate(tried, first):
+        asked.append(state.beside(Wanted("place", f"place:{number}", (record.target,), seed=1), each.edits))
+    runs = state.cold.run_all(asked)
+    record = with_runs(replace(record, places=(*record.places, *tried)), *runs)
+    for number, (each, run) in enumerate(zip(tried, runs, strict=True), first):
+        if run.passed(record.target) and each.neighbours:
+            plain = Wanted("place_neighbours", f"unchanged:{number}", each.neighbours, each.neighbours)
+            changed = state.beside(replace(plain, variant=f"place:{number}"), each.edits)
+            record = with_runs(record, *state.cold.run_all([(plain, {}), changed]))
     return record
 
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rootproof.experiments.mutants import MutantLimits, Search, mutants_command, read_search
+from rootproof.experiments.combine import Tried, combined
+from rootproof.experiments.mutants import Mutant, MutantLimits, Search, mutants_command, read_search
 from rootproof.experiments.plan import plan
-from rootproof.experiments.rerank import rerank
+from rootproof.experiments.progress import Hearing, Tell, silent
+from rootproof.experiments.rerank import gives_one_constant, rerank
 from rootproof.experiments.sources import Sources
 from rootproof.experiments.spectrum import Spectrum, spectrum
 from rootproof.experiments.suspects import Ranking, rank
@@ -40,9 +42,15 @@ class Engine:
     """Every test file of the project."""
     sources: Sources
     jobs: int = 1
+    tell: Tell = silent
+    """Told how far a long request is."""
     _studies: dict[str, Study] = field(default_factory=dict)
-    _tried: dict[str, set[str]] = field(default_factory=dict)
-    """Digests of the changes that were tried for a test; a later search goes on where the last one stopped."""
+    _tried: dict[str, list[Tried]] = field(default_factory=dict)
+    """What was tried for a test and what it did; a later search goes on where the last one stopped."""
+
+    def studied(self, test: str) -> bool:
+        """Whether a study of this test costs nothing any more."""
+        return test in self._studies
 
     def study(self, test: str, seconds: float) -> Study:
         """Trace one test beside its neighbours, nearest files first."""
@@ -60,24 +68,33 @@ class Engine:
         )
         with tempfile.TemporaryDirectory(prefix="rootproof-trace-") as scratch:
             command = trace_command(self.subject(test), [test], files, Path(scratch), limits)
-            trace = read_trace(test, self.sandbox.run(command))
+            heard = replace(command, heard=Hearing(self.tell))
+            trace = read_trace(test, self.sandbox.run(heard))
         found = spectrum(trace, self.sources)
         return Study(trace, found, rank(trace, found, self.sources))
 
     def search(self, test: str, most: int, limits: MutantLimits) -> tuple[Study, Search]:
         """Try up to ``most`` changes of the suspects, the most promising first, none of them twice.
 
-        The study that comes back, and is kept, has its suspects ranked anew by what the search heard from them.
+        The study that comes back has its suspects ranked anew by what all searches so far heard from them.
         """
         study = self.study(test, limits.seconds)
-        tried = self._tried.setdefault(test, set())
-        every = plan(study.trace, study.spectrum, study.ranking, self.sources, most + len(tried))
-        mutants = [mutant for mutant in every if mutant.change.digest not in tried][:most]
+        mutants = self._wanted(test, study, most)
         with tempfile.TemporaryDirectory(prefix="rootproof-search-") as scratch:
             command = mutants_command(self.subject(test), study.trace, mutants, self.sources, Path(scratch), limits)
-            completed = self.sandbox.run(command)
+            completed = self.sandbox.run(replace(command, heard=Hearing(self.tell)))
         search = read_search(completed, mutants)
-        tried.update(mutants[verdict.mutant].change.digest for verdict in search.verdicts)
-        ranking = rerank(study.ranking, mutants, search, self.sources)
-        self._studies[test] = study = replace(study, ranking=ranking)
-        return study, search
+        self._tried[test].extend(Tried(mutants[verdict.mutant], verdict) for verdict in search.verdicts)
+        flips = [replace(f, hollow=gives_one_constant(f.change, self.sources)) for f in search.flips]
+        search = replace(search, flips=tuple(flips))
+        ranking = rerank(self._studies[test].ranking, self._tried[test], self.sources)
+        return replace(study, ranking=ranking), search
+
+    def _wanted(self, test: str, study: Study, most: int) -> list[Mutant]:
+        """What to try next: after a search, first what its single changes make together, then those not tried yet."""
+        tried = self._tried.setdefault(test, [])
+        done = {each.mutant.change.digest for each in tried}
+        together = combined(tried, most // 2)
+        ranking = rerank(study.ranking, tried, self.sources)
+        single = plan(study.trace, study.spectrum, ranking, self.sources, most + len(tried))
+        return [mutant for mutant in (*together, *single) if mutant.change.digest not in done][:most]

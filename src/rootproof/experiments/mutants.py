@@ -16,6 +16,9 @@ from rootproof.experiments.sources import FunctionNode, Module, Sources
 from rootproof.experiments.trace import Failure, Subject, Trace, engine_command, read_failure, records
 from rootproof.sandbox.interface import Command, Completed, Limits
 
+ENOUGH = 3
+"""Kept neighbours beyond which more of them do not make a flip better."""
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -41,7 +44,9 @@ class MutantLimits:
     stop_flips: int = 3
     """Stop at so many clean flips in one function ..."""
     stop_functions: int = 2
-    """... or at clean flips in so many functions."""
+    """... or at clean flips in so many functions ..."""
+    patience: int = 60
+    """... or when so many more changes after the first clean flip brought nothing to stop at."""
     target_seconds: float = 60.0
     neighbour_seconds: float = 30.0
 
@@ -58,6 +63,8 @@ class Flip:
     broken: tuple[str, ...]
     how: str
     """``swap``: put into a live process; ``import``: a fresh process."""
+    hollow: bool = False
+    """A function gives one constant with it."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +97,23 @@ class Search:
     """CPU seconds of the target's own unchanged run."""
     collect_seconds: float = 0.0
     mutants_cpu: float = 0.0
+    cpu_seconds: float = 0.0
+    """Of the whole request, collection and baseline included."""
     problem: str = ""
     progress: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def clean(self) -> tuple[Flip, ...]:
         return tuple(flip for flip in self.flips if flip.clean)
+
+    @property
+    def best(self) -> tuple[Flip, ...]:
+        """Clean flips first, then those that kept a few neighbours, then by how few broke; else in the order tried.
+
+        A flip that no other test has a say in comes after all that some neighbour speaks for; so does one with which
+        a function gives one constant.
+        """
+        return tuple(sorted(self.flips, key=lambda f: (not f.clean, f.hollow, -min(f.kept, ENOUGH), len(f.broken))))
 
 
 def mutants_command(
@@ -115,6 +133,7 @@ def mutants_command(
         "cpu_seconds": limits.cpu_seconds,
         "stop_flips": limits.stop_flips,
         "stop_functions": limits.stop_functions,
+        "patience": limits.patience,
         "target_seconds": limits.target_seconds,
         "neighbour_seconds": limits.neighbour_seconds,
     }
@@ -214,6 +233,7 @@ def read_search(completed: Completed, mutants: Sequence[Mutant]) -> Search:
         bare_cpu=float(baseline.get("cpu", 0.0)),
         collect_seconds=next((r["collected_in"] for r in good if "collected_in" in r), 0.0),
         mutants_cpu=sum(v.cpu for v in verdicts),
+        cpu_seconds=completed.cpu_seconds,
         problem=problem,
         progress={k: float(v) for k, v in progress.items()},
     )

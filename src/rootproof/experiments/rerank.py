@@ -7,11 +7,11 @@ difference: here a flip is weighed by how many neighbours it kept, and code that
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rootproof.experiments.change import Change, Refused
-from rootproof.experiments.mutants import Mutant, Search
+from rootproof.experiments.combine import Tried
 from rootproof.experiments.sources import Sources, Statement, parse
 from rootproof.experiments.suspects import Ranking, fused
 
@@ -21,7 +21,9 @@ ALONE = 0.2
 MORE = 0.1
 """For each further clean flip of the statement, three at most."""
 BROKEN = 0.15
-"""For a flip that broke a neighbour."""
+"""For a flip that broke a neighbour; a third of it where it kept none before that one, more the more it kept."""
+BORN = 0.5
+"""Of what a clean flip gains, the part for the statements that gave its line the values it reads."""
 MOVED = 0.03
 """For changes that make the test fail otherwise."""
 DEAF = 0.9
@@ -38,16 +40,18 @@ class Heard:
     clean: int = 0
     kept: int = 0
     broken: int = 0
+    share: float = 0.0
+    """Of the neighbours that a broken flip met, the largest part it kept."""
     note: str = ""
     hollow: bool = True
     """Whether every clean flip merely made a function give one constant."""
 
 
-def heard(mutants: Sequence[Mutant], search: Search, sources: Sources) -> dict[tuple[str, int], Heard]:
+def heard(tried: Sequence[Tried], sources: Sources) -> dict[tuple[str, int], Heard]:
     """(file, first line of a statement) → what its changes did."""
     found: dict[tuple[str, int], Heard] = {}
-    for verdict in search.verdicts:
-        mutant = mutants[verdict.mutant]
+    for each in tried:
+        mutant, verdict = each.mutant, each.verdict
         for edit in mutant.change.edits:
             statement = sources.statement(edit.file, edit.first)
             entry = found.setdefault((edit.file, statement.first if statement else edit.first), Heard())
@@ -58,7 +62,9 @@ def heard(mutants: Sequence[Mutant], search: Search, sources: Sources) -> dict[t
                 entry.kept = max(entry.kept, verdict.kept)
                 entry.note = entry.note or mutant.change.note
                 entry.hollow = entry.hollow and gives_one_constant(mutant.change, sources)
-            entry.broken += verdict.status == "passed" and not verdict.clean
+            if verdict.status == "passed" and not verdict.clean:
+                entry.broken += 1
+                entry.share = max(entry.share, verdict.kept / (verdict.kept + len(verdict.broken) or 1))
     return found
 
 
@@ -76,9 +82,9 @@ def gives_one_constant(change: Change, sources: Sources) -> bool:
     )
 
 
-def rerank(ranking: Ranking, mutants: Sequence[Mutant], search: Search, sources: Sources) -> Ranking:
-    """The same suspects, moved by what the search heard from them."""
-    told = heard(mutants, search, sources)
+def rerank(ranking: Ranking, tried: Sequence[Tried], sources: Sources) -> Ranking:
+    """The suspects as they were before anything was tried, moved by what all changes since then did."""
+    told = heard(tried, sources)
     places: dict[tuple[str, int], Statement] = {}
     scores: dict[tuple[str, int], float] = {}
     reasons: dict[tuple[str, int], str] = {}
@@ -86,7 +92,43 @@ def rerank(ranking: Ranking, mutants: Sequence[Mutant], search: Search, sources:
         key = (suspect.file, suspect.first)
         places[key] = Statement(suspect.file, suspect.first, suspect.last, "", suspect.function)
         scores[key], reasons[key] = moved(suspect.score, suspect.reason, told.get(key))
+    for key, line, gain in births(told, places, sources):
+        scores[key] += gain
+        reasons[key] = f"gives a value that is used at line {line}, where a change helps; {reasons[key]}"
     return fused(places, scores, reasons, sources)
+
+
+def births(
+    told: Mapping[tuple[str, int], Heard], places: Mapping[tuple[str, int], Statement], sources: Sources
+) -> Iterator[tuple[tuple[str, int], int, float]]:
+    """(statement, line it feeds, gain) for the last executed statements that gave a value to what a flip's line reads.
+
+    A flip shows where a wrong value can be caught; where it is born lies up the chain of definition and use.
+    """
+    best: dict[tuple[str, int], tuple[float, int]] = {}
+    for (file, line), heard_there in told.items():
+        module = sources.module(file)
+        node = module.statement_nodes.get(line) if module else None
+        if module is None or node is None or not heard_there.clean or heard_there.hollow:
+            continue
+        function = module.function_at(line).name
+        before = [p for p in places.values() if p.file == file and p.function == function and p.first < line]
+        gain = BORN * CLEAN * heard_there.kept / (heard_there.kept + 1)
+        for name in names_of(node, ast.Load):
+            giving = [p for p in before if name in names_of(module.statement_nodes[p.first], ast.Store)]
+            if giving:
+                key = max(giving, key=lambda p: p.first).key
+                best[key] = max(best.get(key, (0.0, 0)), (gain, line))
+    for key, (gain, line) in best.items():
+        if not (told.get(key) and told[key].clean):
+            yield key, line, gain
+
+
+def names_of(node: ast.stmt, context: type[ast.expr_context]) -> frozenset[str]:
+    """Names that a statement's own lines, its block left out, read or bind."""
+    parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt | ast.ExceptHandler)]
+    inner = (name for part in parts for name in ast.walk(part) if isinstance(name, ast.Name))
+    return frozenset(name.id for name in inner if isinstance(name.ctx, context))
 
 
 def moved(score: float, reason: str, told: Heard | None) -> tuple[float, str]:
@@ -99,7 +141,8 @@ def moved(score: float, reason: str, told: Heard | None) -> tuple[float, str]:
         gain = max(CLEAN * told.kept / (told.kept + 1), ALONE) + MORE * min(told.clean - 1, 3)
         return score + gain, f"{told.note}: the test passes then and {told.kept} neighbours still do; {reason}"
     if told.broken:
-        return score + BROKEN, f"a change here turns the test green but breaks a neighbour; {reason}"
+        gain = BROKEN * (1 + 2 * told.share) / 3
+        return score + gain, f"a change here turns the test green but breaks a neighbour; {reason}"
     if told.moved:
         return score + MOVED, reason
     if told.tried >= ENOUGH:

@@ -35,9 +35,19 @@ class Confirming:
 
     def changed(self, record: Confirmation, wanted: Wanted, edits: Sequence[Edit]) -> Confirmation:
         """One run with edits in place, added to the record."""
+        return with_runs(record, *self.cold.run_all([self.beside(wanted, edits)]))
+
+    def beside(self, wanted: Wanted, edits: Sequence[Edit]) -> tuple[Wanted, dict[str, bytes]]:
+        """What is to be run, and the files it is run with."""
         files = apply_all(edits, self.sources)
         assert not isinstance(files, Refused)
-        return with_runs(record, self.cold.run(wanted, files))
+        return wanted, files
+
+    def pair(self, record: Confirmation, wanted: Wanted, edits: Sequence[Edit]) -> Confirmation:
+        """The same tests without and with edits, both begun at once, so that neither meets a busier machine."""
+        unchanged = replace(wanted, variant="unchanged")
+        both = [(unchanged, {}), self.beside(replace(wanted, variant="changed"), edits)]
+        return with_runs(record, *self.cold.run_all(both))
 
     def matter(self, record: Confirmation) -> Matter:
         return Matter(record, self.sources)
@@ -82,8 +92,8 @@ def near(state: Confirming, record: Confirmation) -> Confirmation:
     if not chosen:
         return replace(record, earlier_assertions=_earlier(state, record))
     record = replace(record, neighbours=chosen)
-    record = with_runs(record, state.cold.run(Wanted("neighbours", "unchanged", chosen, chosen)))
-    return changed_neighbours(state, record)
+    record = state.pair(record, Wanted("neighbours", "", chosen, chosen), state.matter(record).edits)
+    return without_broken(state, record)
 
 
 def _earlier(state: Confirming, record: Confirmation) -> bool:
@@ -119,9 +129,13 @@ def _chosen(state: Confirming, record: Confirmation) -> tuple[str, ...]:
 
 
 def changed_neighbours(state: Confirming, record: Confirmation) -> Confirmation:
-    """Run the neighbours with the change; those that fail once more unchanged, and drop what fails there too."""
+    """Run the neighbours with the change."""
     wanted = Wanted("neighbours", "changed", record.neighbours, record.neighbours)
-    record = state.changed(record, wanted, state.matter(record).edits)
+    return without_broken(state, state.changed(record, wanted, state.matter(record).edits))
+
+
+def without_broken(state: Confirming, record: Confirmation) -> Confirmation:
+    """Run the neighbours once more unchanged where some failed with the change; drop what fails there too."""
     before, after = record.of("neighbours", "unchanged")[0], record.runs[-1]
     gone: list[tuple[str, str]] = []
     broken = [t for t in record.neighbours if before.passed(t) and not after.passed(t)]
@@ -161,9 +175,7 @@ def pairs(state: Confirming, record: Confirmation) -> Confirmation:
         short = state.cold.meter.short(2, state.base.cold_seconds)
         if short:
             return replace(record, stopped=("pairs", short))
-        seed = number + 1
-        record = with_runs(record, state.cold.run(Wanted("pair", "unchanged", target, seed=seed)))
-        record = state.changed(record, Wanted("pair", "changed", target, seed=seed), edits)
+        record = state.pair(record, Wanted("pair", "", target, seed=number + 1), edits)
         if judgements.paired(state.matter(record)) not in (None, unfinished(record)):
             return record
     return record

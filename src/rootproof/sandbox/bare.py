@@ -56,7 +56,7 @@ class Bare:
                 copied = stack.enter_context(throw_away(command.root, command.changes, command.hidden))
             launch = _BareLaunch(command, scratch, copied)
             try:
-                ending = carry_out(launch, command.limits, command.channel)
+                ending = carry_out(launch, command.limits, command.channel, command.heard)
             except OSError as fault:
                 raise ContainmentUnavailable(f"cannot start a supervisor: {fault}") from fault
             return completed(ending, supervised(ending), self.name, self.level, copied)

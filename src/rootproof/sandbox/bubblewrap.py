@@ -55,7 +55,7 @@ class Bubblewrap:
                 copied = stack.enter_context(throw_away(command.root, command.changes, command.hidden))
             launch = _Launch(command, copied)
             try:
-                ending = carry_out(launch, command.limits, command.channel)
+                ending = carry_out(launch, command.limits, command.channel, command.heard)
             except OSError as fault:
                 raise ContainmentUnavailable(f"cannot start bwrap: {fault}") from fault
             return completed(ending, _outcome(ending), self.name, self.level)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 
 from rootproof.sandbox.interface import Capture
 
@@ -50,7 +51,8 @@ class Keeper:
 class Pipe:
     """A pipe whose read end is ours and whose write end goes to the command; ``close`` may be called twice."""
 
-    def __init__(self, cap: int, *, head_only: bool = False) -> None:
+    def __init__(self, cap: int, *, head_only: bool = False, heard: Callable[[bytes], None] | None = None) -> None:
+        self._heard = heard
         self.read, self.write = os.pipe()
         os.set_blocking(self.read, False)
         self.keeper = Keeper(cap, head_only=head_only)
@@ -80,6 +82,8 @@ class Pipe:
             if not data:
                 return False
             self.keeper.feed(data)
+            if self._heard is not None:
+                self._heard(data)
         return True
 
     def drain(self) -> None:

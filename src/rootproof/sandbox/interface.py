@@ -5,7 +5,7 @@ A sandbox never raises for what the command does: a crash, a limit or a flood is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -76,6 +76,8 @@ class Command:
     channel: bool = False
     """True: a private result channel is open inside, named by :data:`CHANNEL_VARIABLE`."""
     limits: Limits = field(default_factory=Limits)
+    heard: Callable[[bytes], None] | None = field(default=None, compare=False)
+    """Given what comes over the channel as it comes, for showing progress; it must be quick and never raise."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Namespaces:
 
     def _run(self, command: Command, who: Identity) -> Completed:
         try:
-            ending = carry_out(_Launch(command, who), command.limits, command.channel)
+            ending = carry_out(_Launch(command, who), command.limits, command.channel, command.heard)
         except OSError as fault:
             raise ContainmentUnavailable(f"cannot start the launcher: {fault}") from fault
         refuse(ending.status)

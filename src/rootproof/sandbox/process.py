@@ -13,12 +13,14 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from rootproof.sandbox.capture import Pipe
 from rootproof.sandbox.interface import Capture, LimitHit, Limits
 from rootproof.sandbox.interrupt import held_back
+from rootproof.sandbox.side_by_side import CalledOff, called_off
 from rootproof.sandbox.watch import Watch
 
 _BLIND_TICK = 0.02
@@ -29,10 +31,10 @@ _PATIENCE = 5.0
 class Streams:
     """The pipes between one command and us."""
 
-    def __init__(self, limits: Limits, channel: bool) -> None:
+    def __init__(self, limits: Limits, channel: bool, heard: Callable[[bytes], None] | None = None) -> None:
         self.stdout = Pipe(limits.output_bytes)
         self.stderr = Pipe(limits.output_bytes)
-        self.channel = Pipe(limits.channel_bytes if channel else 0, head_only=True)
+        self.channel = Pipe(limits.channel_bytes if channel else 0, head_only=True, heard=heard)
         self.status = Pipe(1 << 16, head_only=True)
         """What our own launcher has to say: set-up faults, how the command ended."""
         self.has_channel = channel
@@ -129,14 +131,14 @@ class _Child:
             os.close(self.ready)
 
 
-def carry_out(launch: Launch, limits: Limits, channel: bool) -> Ending:
+def carry_out(launch: Launch, limits: Limits, channel: bool, heard: Callable[[bytes], None] | None = None) -> Ending:
     """Start, follow and end one command.
 
     Raises:
         OSError: the launcher itself could not be started.
         KeyboardInterrupt: and anything else that interrupts the wait, after the tree is dead.
     """
-    streams = Streams(limits, channel)
+    streams = Streams(limits, channel, heard)
     try:
         return _carry_out(launch, limits, streams)
     finally:
@@ -178,7 +180,7 @@ def _follow(launch: Launch, child: _Child, streams: Streams, limits: Limits, beg
     """Read and watch until the launcher ends (None) or a limit is reached."""
     poll = select.poll()
     pipes = {pipe.read: pipe for pipe in streams.pipes}
-    for fd in [*pipes, *([child.ready] if child.ready is not None else [])]:
+    for fd in [*pipes, *(other for other in (child.ready, called_off()) if other is not None)]:
         poll.register(fd, select.POLLIN)
     watch: Watch | None = None
     until = began + limits.seconds
@@ -202,8 +204,14 @@ def _follow(launch: Launch, child: _Child, streams: Streams, limits: Limits, beg
 
 
 def _read_ready(poll: select.poll, pipes: dict[int, Pipe], until: float) -> None:
-    """Wait until something happens, at most to ``until``, and take what has come."""
+    """Wait until something happens, at most to ``until``, and take what has come.
+
+    Raises:
+        CalledOff: whoever started this command beside others was interrupted.
+    """
     left = max(0.0, until - time.monotonic())
     for fd, _ in poll.poll(left * 1000 + 0.5):
+        if fd == called_off():
+            raise CalledOff
         if fd in pipes and not pipes[fd].pull():
             poll.unregister(fd)

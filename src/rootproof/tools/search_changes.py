@@ -10,14 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rootproof.canonical import Json
-from rootproof.experiments.engine import Engine
-from rootproof.experiments.mutants import Flip, MutantLimits, Search
+from rootproof.experiments.engine import Engine, Study
+from rootproof.experiments.mutants import MutantLimits, Search
+from rootproof.experiments.told import SHOWN, flip_row, flip_words, suspect_rows, suspect_words
 from rootproof.text import visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
-SHOWN = 12
 RESERVED_RUNS = 250
 """Test runs that a search leaves for the confirmation of what it finds."""
+
+CPU_SECONDS = 50.0
+"""One search's share; a search that found nothing by then seldom does."""
+TARGET_RUNS = 40
+"""More for a slow test: so many of its own runs."""
 
 SPEC = ToolSpec(
     name="search_changes",
@@ -35,12 +40,16 @@ SPEC = ToolSpec(
         Result("test", "text", "the test that must pass", required=True),
         Result("baseline", "text", "its outcome without a change", required=True),
         Result("tries", "integer", "changes that were tried", required=True),
+        Result("clean", "integer", "of these: the test passes and every neighbour still does", required=True),
+        Result("best", "text", "the most promising change in words; empty if none turns the test green", required=True),
         Result(
             "flips",
             "list",
             "changes with which it passes: edits, function, whether every neighbour is kept",
             required=True,
         ),
+        Result("functions", "list", "suspect functions after the search, best first", required=True),
+        Result("statements", "list", "suspect statements after the search, best first", required=True),
         Result("by_status", "object", "how many changes ended how", required=True),
         Result("problem", "text", "why the search could not run"),
     ),
@@ -61,59 +70,56 @@ class SearchChanges:
     def run(self, request: Request) -> Observation | Declined:
         test, most = str(request.input["test"]), request.input["most"]
         began = time.monotonic()
+        wanted = min(most if type(most) is int else 300, request.test_runs - RESERVED_RUNS)
+        if wanted < 1:
+            return Declined(
+                f"{request.test_runs} test runs are left, and confirming what is found takes up to {RESERVED_RUNS}",
+                "allow more with --test-runs",
+            )
         setting = self.settings.get("seconds", 120)
+        known = self.engine.studied(test)
         seconds = min(float(setting) if type(setting) is int else 120.0, request.seconds / 2)
         limits = MutantLimits(
             seconds=seconds,
-            cpu_seconds=min(seconds, request.cpu_seconds / 2),
+            cpu_seconds=min(max(CPU_SECONDS, TARGET_RUNS * self._bare(test, seconds)), request.cpu_seconds / 2),
             jobs=self.engine.jobs,
         )
-        wanted = min(most if type(most) is int else 300, max(request.test_runs - RESERVED_RUNS, 1))
         study, search = self.engine.search(test, wanted, limits)
+        tracing = 0.0 if known else study.trace.cpu_seconds
         spent = Spend(
             seconds=time.monotonic() - began,
-            cpu_seconds=search.mutants_cpu + study.trace.cpu_seconds,
-            test_runs=len(search.verdicts) + 1,
+            cpu_seconds=search.cpu_seconds + tracing,
+            test_runs=len(search.verdicts) + (1 if known else 3),
         )
-        return Observation(_fields(test, search), _words(search), spent=spent)
+        return Observation(_fields(test, study, search), _words(search, study), spent=spent)
+
+    def _bare(self, test: str, seconds: float) -> float:
+        """CPU seconds of one unchanged run of the test itself."""
+        return self.engine.study(test, seconds).trace.cpu
 
 
-def _fields(test: str, search: Search) -> dict[str, object]:
+def _fields(test: str, study: Study, search: Search) -> dict[str, object]:
     counts: dict[str, Json] = {}
     for verdict in search.verdicts:
         counts[verdict.status] = int(str(counts.get(verdict.status, 0))) + 1
+    flips = search.best
     return {
         "test": test,
         "baseline": search.baseline,
         "tries": len(search.verdicts),
-        "flips": [_row(flip) for flip in best(search.flips)[:SHOWN]],
+        "clean": len(search.clean),
+        "best": flip_words(flips[0]) if flips else "",
+        "flips": [flip_row(flip) for flip in flips[:SHOWN]],
+        "functions": suspect_rows(study.ranking.functions),
+        "statements": suspect_rows(study.ranking.statements),
         "by_status": counts,
         "problem": visible(search.problem[:1500]),
     }
 
 
-def best(flips: tuple[Flip, ...]) -> list[Flip]:
-    """Clean flips first, then by how few neighbours broke; else in the order they were tried."""
-    return sorted(flips, key=lambda flip: (not flip.clean, len(flip.broken)))
-
-
-def _row(flip: Flip) -> dict[str, object]:
-    return {
-        "edits": [
-            {"path": edit.file, "start": edit.first, "end": edit.last, "text": edit.new} for edit in flip.change.edits
-        ],
-        "function": flip.function,
-        "operator": flip.change.operator,
-        "clean": flip.clean,
-        "kept": flip.kept,
-        "broken": len(flip.broken),
-        "note": visible(flip.change.note[:160]),
-    }
-
-
-def _words(search: Search) -> str:
-    rows = [
-        f"{'clean' if flip.clean else f'{len(flip.broken)} broken'}: {flip.function}: {flip.change.note[:120]}"
-        for flip in best(search.flips)[:SHOWN]
-    ]
-    return visible("\n".join(rows) or f"none of {len(search.verdicts)} changes turns the test green")
+def _words(search: Search, study: Study) -> str:
+    if search.problem:
+        return visible(search.problem[:600])
+    rows = [flip_words(flip) for flip in search.best[:SHOWN]]
+    found = rows or [f"none of {len(search.verdicts)} changes turns the test green"]
+    return "\n".join([*found, "suspects after that:", suspect_words(study.ranking.functions)])

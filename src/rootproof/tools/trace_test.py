@@ -10,11 +10,9 @@ from dataclasses import dataclass
 
 from rootproof.canonical import Json
 from rootproof.experiments.engine import Engine
-from rootproof.experiments.suspects import Suspect
+from rootproof.experiments.told import suspect_rows, suspect_words
 from rootproof.text import quoted, visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
-
-SHOWN = 12
 
 SPEC = ToolSpec(
     name="trace_test",
@@ -27,6 +25,7 @@ SPEC = ToolSpec(
         Result("status", "text", "its outcome", required=True),
         Result("exception", "text", "type of the exception"),
         Result("message", "text", "the failure's own message"),
+        Result("phase", "text", "setup, call or teardown"),
         Result("functions", "list", "suspect functions, best first", required=True),
         Result("statements", "list", "suspect statements, best first", required=True),
         Result("frames", "list", "call path to the failure, outermost first", required=True),
@@ -49,9 +48,10 @@ class TraceTest:
 
     def run(self, request: Request) -> Observation | Declined:
         test = str(request.input["test"])
+        known = self.engine.studied(test)
         studied = self.engine.study(test, request.seconds)
         trace = studied.trace
-        spent = Spend(trace.seconds, trace.cpu_seconds, 2)
+        spent = Spend() if known else Spend(trace.seconds, trace.cpu_seconds, 2)
         if trace.status == "missing":
             return Declined(f"there is no test {quoted(test, 120)}", "name one that the runner collects", spent)
         failure = trace.failure
@@ -60,26 +60,11 @@ class TraceTest:
             "status": trace.status,
             "exception": failure.exception if failure else "",
             "message": visible(failure.message[:2000]) if failure else "",
-            "functions": [_row(suspect) for suspect in studied.ranking.functions[:SHOWN]],
-            "statements": [_row(suspect) for suspect in studied.ranking.statements[:SHOWN]],
+            "phase": failure.phase if failure else "",
+            "functions": suspect_rows(studied.ranking.functions),
+            "statements": suspect_rows(studied.ranking.statements),
             "frames": [list(frame[:3]) for frame in failure.frames[-20:]] if failure else [],
             "neighbours": len(studied.spectrum.passing),
             "problems": [visible(problem[:300]) for problem in trace.problems[:5]],
         }
-        return Observation(fields=fields, excerpt=_words(studied.ranking.functions), spent=spent)
-
-
-def _row(suspect: Suspect) -> dict[str, Json]:
-    return {
-        "path": suspect.file,
-        "function": suspect.function,
-        "first": suspect.first,
-        "last": suspect.last,
-        "rank": suspect.rank,
-        "why": visible(suspect.reason[:160]),
-    }
-
-
-def _words(functions: tuple[Suspect, ...]) -> str:
-    rows = [f"{s.rank:g}. {s.file}:{s.first} {s.function} — {s.reason[:120]}" for s in functions[:SHOWN]]
-    return visible("\n".join(rows) or "the failing test executes nothing of the project")
+        return Observation(fields=fields, excerpt=suspect_words(studied.ranking.functions), spent=spent)

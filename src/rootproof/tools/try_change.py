@@ -7,6 +7,7 @@ record of the runs, by the same pure functions.
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from rootproof.experiments.cold import Cold, Meter, Site, guard_files
 from rootproof.experiments.conclusion import ANSWERS, Verdict
 from rootproof.experiments.confirm import confirm
 from rootproof.experiments.findings import fields_of
+from rootproof.experiments.progress import Tell, silent
 from rootproof.experiments.record import Confirmation, to_data
 from rootproof.experiments.verdict import judge
 from rootproof.runners.interface import Runner
@@ -31,6 +33,8 @@ from rootproof.tools.interface import Declined, Field, Observation, Record, Requ
 
 RECORD = "confirmation.json"
 MAX_EDITS = 24
+AT_ONCE = 2
+"""Cold runs side by side at most: more would disturb what they measure."""
 
 SPEC = ToolSpec(
     name="try_change",
@@ -111,6 +115,7 @@ class TryChange:
     settings: Mapping[str, Json]
     interpreter: Path | None = None
     spec: ToolSpec = SPEC
+    tell: Tell = silent
     _bases: dict[tuple[str, str], Baseline] = field(default_factory=dict)
     """Reproductions and traces by target and tree digest: made once a run."""
 
@@ -127,7 +132,7 @@ class TryChange:
             return Declined(f"{error}", error.remedy)
         began = time.monotonic()
         meter = Meter(request.seconds, request.cpu_seconds, request.test_runs)
-        record, sources = self._confirm(Cold(site, meter), target, edits, request.prior_tries + 1)
+        record, sources = self._confirm(Cold(site, meter, self.tell), target, edits, request.prior_tries + 1)
         spent = Spend(time.monotonic() - began, meter.spent_cpu, meter.runs)
         return observation(record, sources, judge(record, sources), spent)
 
@@ -153,7 +158,8 @@ class TryChange:
         seconds, memory = self.settings.get("timeout_seconds"), self.settings.get("memory_mb")
         limit = float(seconds) if isinstance(seconds, int) else 60.0
         limits = Limits(seconds=limit, cpu_seconds=2 * limit, memory_mb=memory if isinstance(memory, int) else 2048)
-        return Site(root, project, self.runner, self.sandbox, tests, limits, guard_files(root, files, tests))
+        guards, jobs = guard_files(root, files, tests), min(len(os.sched_getaffinity(0)), AT_ONCE)
+        return Site(root, project, self.runner, self.sandbox, tests, limits, guards, jobs)
 
     def _edits(self, request: Request) -> tuple[Edit, ...] | Declined:
         """The requested edits against the files as they are now."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -99,26 +99,56 @@ def children_cpu() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def diagnosis_answer(prepared: Prepared, model: str, terms: Terms) -> Answer:
-    """``rootproof diagnose`` of the case's first test, as a user would run it; read back from its ledger."""
+def diagnosis_answer(prepared: Prepared, model: str, terms: Terms, kept: Path) -> Answer:
+    """``rootproof diagnose`` of the case's first test, as a user would run it; read back from its ledger.
+
+    Args:
+        kept: folder for the ledger, made anew; it stays, so that a result can be looked into.
+    """
     case = prepared.case
+    shutil.rmtree(kept, ignore_errors=True)
+    kept.mkdir(parents=True)
     began, before = time.monotonic(), children_cpu()
-    with tempfile.TemporaryDirectory(prefix="rootproof-bench-") as scratch:
-        store = Path(scratch) / "runs.sqlite"
-        argv = [sys.executable, "-m", "rootproof", "diagnose", case.failing_tests[0], "--json"]
-        argv += ["--root", str(prepared.root), "--python", str(prepared.python), "--store", str(store)]
-        argv += ["--model", model, "--seconds", f"{terms.seconds:g}", "--containment", terms.containment]
-        argv += ["--trust-this-repository"] if terms.trusted else []
-        answer = Answer(case.id, model, False)
-        try:
-            done = subprocess.run(argv, capture_output=True, timeout=terms.seconds * 1.5 + 60, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            answer = replace(answer, why="did not end in time")
-        else:
-            answer = read_outcome(answer, done.stdout, done.stderr.decode("utf-8", "replace"))
-            if answer.ran:
-                answer = with_suspects(answer, observations(store))
+    store = kept / "runs.sqlite"
+    argv = [sys.executable, "-m", "rootproof", "diagnose", case.failing_tests[0], "--json", "--runner", "pytest"]
+    argv += ["--root", str(prepared.root), "--python", str(prepared.python), "--store", str(store)]
+    argv += ["--model", model, "--seconds", f"{terms.seconds:g}", *contained(terms)]
+    answer = Answer(case.id, model, False)
+    try:
+        done = subprocess.run(argv, capture_output=True, timeout=terms.seconds * 1.5 + 60, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        answer = replace(answer, why="did not end in time")
+    else:
+        (kept / "said.txt").write_bytes(done.stderr)
+        answer = read_outcome(answer, done.stdout, done.stderr.decode("utf-8", "replace"))
+        if answer.ran:
+            seen = observations(store)
+            answer = with_places(with_suspects(answer, seen), seen, Sources(prepared.root))
     return replace(answer, cpu_seconds=children_cpu() - before, seconds=time.monotonic() - began)
+
+
+def contained(terms: Terms) -> list[str]:
+    return ["--containment", terms.containment, *(["--trust-this-repository"] if terms.trusted else [])]
+
+
+def verified(prepared: Prepared, answer: Answer, terms: Terms, kept: Path) -> Answer:
+    """The accepted report re-checked by ``rootproof verify`` on a set-up of its own; other answers as they are."""
+    if answer.status != "success":
+        return answer
+    report = kept / "report.json"
+    command = [sys.executable, "-m", "rootproof"]
+    written = [*command, "report", "last", "--store", str(kept / "runs.sqlite"), "--out", str(report)]
+    checked = [*command, "verify", str(report), "--repo", str(prepared.root), "--python", str(prepared.python)]
+    limit = terms.seconds * 1.5 + 60
+    try:
+        said = subprocess.run(written, capture_output=True, timeout=limit, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [*checked, *contained(terms)], capture_output=True, timeout=limit, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired:
+        return replace(answer, verified=False)
+    (kept / "verified.txt").write_bytes(said.stderr + done.stdout + done.stderr)
+    return replace(answer, verified=done.returncode == 0)
 
 
 def read_outcome(answer: Answer, stdout: bytes, stderr: str) -> Answer:
@@ -133,17 +163,16 @@ def read_outcome(answer: Answer, stdout: bytes, stderr: str) -> Answer:
         answer,
         ran=True,
         status=str(outcome.get("status")),
-        grade=str(values.get("grade") or ""),
-        concluded=tuple(concluded(values)),
+        grade=str(values.get("cause_grade") or ""),
+        concluded=tuple(concluded(str(values.get("cause_lies_in") or ""))),
         why=str(outcome.get("reason") or "")[:300],
     )
 
 
-def concluded(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+def concluded(said: str) -> list[tuple[str, str]]:
     """(file, function) pairs of the conclusion; the fact writes each as ``file::function``."""
-    said = values.get("functions") or values.get("function") or ()
-    names = said if isinstance(said, list) else [part.strip() for part in str(said).split(",") if part.strip()]
-    return [(file, function) for file, _, function in (str(name).partition("::") for name in names)]
+    names = [part.partition("::") for part in said.split("; ") if part]
+    return [(file, function) for file, _, function in names]
 
 
 def observations(store: Path) -> list[tuple[str, Mapping[str, Any]]]:
@@ -166,3 +195,17 @@ def with_suspects(answer: Answer, seen: Sequence[tuple[str, Mapping[str, Any]]])
                 found[name] = tuple(Place(r["path"], r["function"], r["first"], r["last"], r["rank"]) for r in rows)
     tries = sum(fields.get("tries", 0) for tool, fields in seen if tool == "search_changes")
     return replace(answer, functions=found["functions"], statements=found["statements"], mutants=tries)
+
+
+def with_places(answer: Answer, seen: Sequence[tuple[str, Mapping[str, Any]]], sources: Sources) -> Answer:
+    """The conclusion's functions as the manifest names them: a place in a class's or module's own body has no name
+    of its own there, and a function inside another one has."""
+    said = "; ".join("::".join(pair) for pair in answer.concluded)
+    found = dict.fromkeys(answer.concluded)
+    for tool, fields in seen:
+        if tool == "try_change" and fields.get("verdict") == "supported" and fields.get("place") == said:
+            for span in fields.get("spans", ()):
+                lines = range(span["first"], max(span["last"], span["first"]) + 1)
+                inside = [sources.function(span["path"], line) for line in lines]
+                found.update(dict.fromkeys(function.key for function in inside if function is not None))
+    return replace(answer, concluded=tuple(found))

@@ -20,7 +20,7 @@ from pathlib import Path
 from rootproof.apps.bench.manifest import Case
 from rootproof.apps.bench.prepare import Prepared, SetupFailed, prepare
 from rootproof.apps.bench.score import Answer, Place
-from rootproof.experiments.sources import Sources
+from rootproof.experiments.sources import Module, Sources
 from rootproof.experiments.spectrum import Spectrum, mean_ranks, plain_ochiai
 
 FAUXPY = "fauxpy==0.7.0"
@@ -78,7 +78,8 @@ def _run(
     """FauxPy's Ochiai scores by its own entity names, or what went wrong."""
     case = prepared.case
     package = _package(case, prepared)
-    failing = "[" + ",".join(case.failing_tests) + "]"
+    # It knows tests without their parameters only; with them none of the listed is found failing.
+    failing = "[" + ",".join(dict.fromkeys(test.partition("[")[0] for test in case.failing_tests)) + "]"
     argv = [str(python), "-m", "pytest", "-q", "-o", "addopts=", *case.test_files, "--src", package]
     argv += ["--family", "sbfl", "--granularity", granularity, "--top-n", "-1", "--failing-list", failing]
     env = {**_plain_environment(), **prepared.env}
@@ -118,9 +119,15 @@ def _places(scores: Mapping[str, float], granularity: str, sources: Sources) -> 
         if granularity == "statement":
             places.append(Place(file, statement.function if statement else "", numbers[0], numbers[0], rank))
             continue
-        function = next((f for f in (module.functions.values() if module else ()) if f.last == numbers[-1]), None)
-        places.append(Place(file, function.name if function else rest[0], numbers[0], numbers[-1], rank))
+        places.append(Place(file, _qualified(module, rest[0], numbers[-1]), numbers[0], numbers[-1], rank))
     return tuple(places)
+
+
+def _qualified(module: Module | None, name: str, last: int) -> str:
+    """The qualified name of the function so named that ends at a line; a class may end there too."""
+    functions = module.functions.values() if module else ()
+    fitting = (f.name for f in functions if f.is_function and f.last == last and f.name.rsplit(".", 1)[-1] == name)
+    return next(fitting, name)
 
 
 def _package(case: Case, prepared: Prepared) -> str:

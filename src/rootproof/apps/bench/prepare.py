@@ -57,16 +57,23 @@ class SetupFailed:
 def prepare(case: Case, work: Path, interpreter: Path, extra: str = "") -> Prepared | SetupFailed:
     """Set one case up under ``work``, or find it there. Takes the network only for what is not cached.
 
-    ``extra`` is one more requirement, installed with whatever it needs itself.
+    ``extra`` is one more requirement, installed with whatever it needs itself; the tree is then not put on the import
+    path by the environment, so that a peer can work in a copy of it.
     """
     try:
         tree = _tree(case, work)
         python = _environment(case, work, interpreter, extra)
+        python = python if extra else _own(case, tree, python)
     except (OSError, ValueError, subprocess.SubprocessError, tarfile.TarError, zipfile.BadZipFile) as error:
         return SetupFailed(case, f"{type(error).__name__}: {str(error)[-600:]}")
-    # The src or lib layout, where a tree has one, is what a test must import.
-    layouts = [tree / name for name in ("src", "lib") if (tree / name / case.module.replace(".", "/")).exists()]
-    return Prepared(case, tree, python, (*layouts, tree))
+    return Prepared(case, tree, python, _import_path(case, tree))
+
+
+def _import_path(case: Case, tree: Path) -> tuple[Path, ...]:
+    """The src or lib layout, where a tree has one, is what a test must import."""
+    module = case.module.replace(".", "/")
+    layouts = [tree / name for name in ("src", "lib") for end in ("", ".py") if (tree / name / (module + end)).exists()]
+    return (*layouts, tree)
 
 
 def _tree(case: Case, work: Path) -> Path:
@@ -155,7 +162,7 @@ def _environment(case: Case, work: Path, interpreter: Path, extra: str) -> Path:
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
     if uv:
         _run([uv, "venv", "-q", "--python", str(interpreter), str(place)])
-        install = [uv, "pip", "install", "-q", "--python", str(python)]
+        install = [uv, "pip", "install", "-q", "--compile-bytecode", "--python", str(python)]
     else:
         _run([str(interpreter), "-m", "venv", str(place)])
         install = [str(python), "-m", "pip", "install", "-q"]
@@ -164,6 +171,23 @@ def _environment(case: Case, work: Path, interpreter: Path, extra: str) -> Path:
         _run([*install, extra])
     (place / "whole").write_text("")
     return python
+
+
+def _own(case: Case, tree: Path, python: Path) -> Path:
+    """The environment as this case's own: hard links, and the tree on the import path, before what is installed.
+
+    So a diagnosis needs to be told nothing but the interpreter, as where a project is installed to be edited.
+    """
+    base = python.parent.parent
+    place = base.parent / "own" / f"{case.id}-{base.name}"
+    if not (place / "whole").is_file():
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(base, place, symlinks=True, copy_function=os.link, ignore=shutil.ignore_patterns("whole"))
+        paths = [str(path) for path in _import_path(case, tree)]
+        for packages in place.glob("lib/python3*/site-packages"):
+            (packages / "rootproof_bench_case.pth").write_text(f"import sys; sys.path[:0] = {paths!r}\n")
+        (place / "whole").write_text("")
+    return place / "bin" / "python"
 
 
 def _run(argv: list[str]) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rootproof.apps.bench.contenders import Terms, diagnosis_answer, engine_answer, engine_of
+from rootproof.apps.bench.contenders import Terms, diagnosis_answer, engine_answer, engine_of, verified
 from rootproof.apps.bench.manifest import Case
 from rootproof.apps.bench.peers import fauxpy_answer, ochiai_answer
 from rootproof.apps.bench.prepare import Prepared, SetupFailed, prepare
@@ -38,17 +39,25 @@ class Bench:
     def results(self) -> Path:
         return self.work / "results" / f"{self.model.replace('/', '_').replace(':', '_')}.jsonl"
 
+    @property
+    def peer_results(self) -> Path:
+        """What the peers said does not depend on the model, and is asked for once."""
+        return self.work / "results" / "peers.jsonl"
+
 
 def run(bench: Bench, cases: Sequence[Case]) -> list[Answer]:
     """Every answer that is not known yet; a result of an earlier run of the same bench is kept."""
-    known = {(answer.case, answer.contender): answer for answer in kept(bench.results)}
+    before = [*kept(bench.peer_results), *kept(bench.results)]
+    wanted = {case.id: case for case in cases}
+    known = {(a.case, a.contender): a for a in before if a.contender in (bench.model, *bench.peers)}
     bench.results.parent.mkdir(parents=True, exist_ok=True)
     lock = threading.Lock()
 
     def keep(answer: Answer) -> None:
         with lock:
             known[answer.case, answer.contender] = answer
-            with bench.results.open("a", encoding="utf-8") as file:
+            place = bench.results if answer.contender == bench.model else bench.peer_results
+            with place.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(as_json(answer)) + "\n")
 
     def one(case: Case) -> None:
@@ -59,7 +68,6 @@ def run(bench: Bench, cases: Sequence[Case]) -> list[Answer]:
 
     with ThreadPoolExecutor(max(bench.jobs, 1)) as pool:
         list(pool.map(one, cases))
-    wanted = {case.id for case in cases}
     return [answer for answer in known.values() if answer.case in wanted]
 
 
@@ -70,12 +78,26 @@ def answers(bench: Bench, case: Case, contenders: Sequence[str]) -> list[Answer]
         return [Answer(case.id, name, False, why=f"set-up: {prepared.reason}") for name in contenders]
     found: list[Answer] = []
     if bench.model in contenders and bench.model != "engine":
-        found.append(diagnosis_answer(prepared, bench.model, bench.terms))
+        kept = bench.work / "ledgers" / bench.results.stem / case.id
+        answer = diagnosis_answer(prepared, bench.model, bench.terms, kept)
+        found.append(_checked(bench, case, answer, kept))
     if {"engine", "ochiai"} & set(contenders):
         found += _ranked(bench, prepared, contenders)
     if "fauxpy" in contenders:
         found.append(fauxpy_answer(prepared, bench.work, bench.interpreter, bench.terms.seconds))
     return found
+
+
+def _checked(bench: Bench, case: Case, answer: Answer, kept: Path) -> Answer:
+    """An accepted answer with what a second set-up, made for this alone and thrown away, says of its report."""
+    if answer.status != "success":
+        return answer
+    with tempfile.TemporaryDirectory(dir=bench.work, prefix="again-") as fresh:
+        (Path(fresh) / "downloads").symlink_to(bench.work / "downloads")
+        again = prepare(case, Path(fresh), bench.interpreter)
+        if isinstance(again, SetupFailed):
+            return replace(answer, verified=False)
+        return verified(again, answer, bench.terms, kept)
 
 
 def _ranked(bench: Bench, prepared: Prepared, contenders: Sequence[str]) -> list[Answer]:
@@ -88,7 +110,8 @@ def _ranked(bench: Bench, prepared: Prepared, contenders: Sequence[str]) -> list
     else:
         study = engine.study(prepared.case.failing_tests[0], bench.terms.seconds)
     if "ochiai" in contenders:
-        found.append(ochiai_answer(prepared.case, study.spectrum, engine.sources))
+        plain = ochiai_answer(prepared.case, study.spectrum, engine.sources)
+        found.append(replace(plain, cpu_seconds=study.trace.cpu_seconds, seconds=study.trace.seconds))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -59,15 +60,16 @@ def diagnose(
         grade=grade,
         context=_context(context),
     )
-    out = sys.stderr if as_json else sys.stdout
+    progress = Progress(sys.stderr if as_json else sys.stdout)
     options = flags.options(
         store=store,
         model=model,
         containment=containment,
         trusted=trust_this_repository,
         places=(python, None),
-        listeners=(Progress(out),),
+        listeners=(progress,),
     )
+    options = replace(options, tell=progress.note)
     folder = stores.folder(store) / "contracts"
     _finish(*_carry_out(question, options, folder, dry_run, as_json))
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import TextIO
 
 from rootproof.apps.cli import words
-from rootproof.event import Checked, Event, Observed, Started
+from rootproof.event import Checked, Event, FinalJudged, Observed, Started
 from rootproof.state import State
 from rootproof.text import one_line
 
@@ -20,6 +21,10 @@ _COLOURS = {
 }
 
 
+QUIET_SECONDS = 5.0
+"""Where nothing can be written in place, so long must pass between two lines about one action."""
+
+
 class Progress:
     """A listener that writes one block a step."""
 
@@ -28,7 +33,10 @@ class Progress:
         self.total = total
         self.lively = self.stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
         self._asked = ""
+        self._before = ("", "")
+        self._wrote = time.monotonic()
         self._back = ""
+        self._found: tuple[str, ...] = ()
 
     def __call__(self, state: State, event: Event) -> None:
         if isinstance(event, Started):
@@ -36,21 +44,34 @@ class Progress:
             self._live(f"  {state.step:>3} {self._asked} ...")
         elif isinstance(event, Observed):
             self._back = words.came_back(event)
+            self._found = words.suspect_lines(event)
         elif isinstance(event, Checked):
             self._step(state.step, event.tool, f"{self._asked[len(event.tool) :].strip()} → {self._back}")
-            self._under(words.checked_line(state, event))
+            for text in (*self._found, words.checked_line(state, event)):
+                self._under(text)
         else:
             line = words.step_line(event)
-            if line:
+            if line and (line[0], line[1]) != self._before:
                 self._step(state.step, line[0], line[1])
+                if isinstance(event, FinalJudged) and event.note and not event.accepted:
+                    self._under(f"the proposer says, and nothing rests on it: {event.note}")
+                self._before = (line[0], line[1])
+
+    def note(self, text: str) -> None:
+        """How far a long action is: in place on a terminal, else a line now and then."""
+        self._live(f"      {self._asked[:40]}: {text}")
+        if not self.lively and time.monotonic() - self._wrote > QUIET_SECONDS:
+            self._under(f"... {text}")
 
     def _step(self, step: int, word: str, text: str) -> None:
         self._live("")
+        self._before = ("", "")
         shown = self._colour(word, f"{word:<15}")
         self.stream.write(f"{step:>3} {shown} {one_line(text, 300)}".rstrip() + "\n")
         self.stream.flush()
 
     def _under(self, text: str) -> None:
+        self._wrote = time.monotonic()
         self.stream.write(f"{'':>19} {one_line(text, 300)}\n")
         self.stream.flush()
 

@@ -36,7 +36,9 @@ from rootproof.text import one_line, quoted
 WIDTH = 160
 _CHIEF = ("test", "path", "query")
 """Inputs that are told first, whatever order they were sent or stored in."""
-_SHOWN = ("status", "expected", "actual", "matches", "path", "total_lines", "verdict", "grade")
+_SHOWN = ("status", "expected", "actual", "matches", "path", "total_lines", "verdict", "grade", "rule", "tries", "best")
+SUSPECTS = 3
+"""Leading suspects that are shown as they become known."""
 
 
 def asked(event: Started) -> str:
@@ -53,6 +55,18 @@ def came_back(observed: Observed) -> str:
     if observed.cut:
         parts.append(f"cut: {observed.cut}")
     return one_line(", ".join(parts) or "no fields", WIDTH)
+
+
+def suspect_lines(observed: Observed) -> tuple[str, ...]:
+    """The leading suspects of an observation that ranks some, each with its reason."""
+    fields = observed.fields if isinstance(observed.fields, dict) else {}
+    rows = fields.get("functions")
+    lines = []
+    for row in rows[:SUSPECTS] if isinstance(rows, list) else ():
+        if isinstance(row, dict) and "rank" in row:
+            place = f"{row.get('path')}:{row.get('first')} {row.get('function')}"
+            lines.append(one_line(f"suspect {row['rank']}: {place}: {row.get('why')}", 200))
+    return tuple(lines)
 
 
 def known(facts: Iterable[Fact]) -> str:

@@ -47,6 +47,8 @@ class Work:
         self.out = out
         self.running: list[Child] = []
         self.flips: dict[str, int] = {}
+        self.first_flip: int | None = None
+        """How many changes were done when the first one that is clean was found."""
         self.done = 0
         self.cpu = 0.0
         self.live: Live | None = None
@@ -189,6 +191,7 @@ class Work:
         self.out.send(record)
         if record.get("clean") and record["kept"]:
             self.flips[child.mutant["function"]] = self.flips.get(child.mutant["function"], 0) + 1
+            self.first_flip = self.done if self.first_flip is None else self.first_flip
 
     def _verdict(self, child: Child, problem: dict[str, Any] | None, ran: list[dict[str, Any]]) -> dict[str, Any]:
         if problem:
@@ -214,6 +217,8 @@ class Work:
         if len(self.flips) >= self.request["stop_functions"]:
             return True
         if any(count >= self.request["stop_flips"] for count in self.flips.values()):
+            return True
+        if self.first_flip is not None and self.done - self.first_flip >= self.request["patience"]:
             return True
         spent = time.monotonic() - self.started
         return bool(spent > self.request["seconds"] or self.cpu > self.request["cpu_seconds"])

@@ -6,14 +6,15 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rootproof.models.detective.leads import lead
 from rootproof.models.detective.memory import Memory, key
 from rootproof.models.interface import Reply, View
 
 SEARCHES = (300, 600)
 """Changes tried in the first and in the second search."""
 
-FILES_READ = 4
-"""Leading functions whose files are read before anything is confirmed."""
+FUNCTIONS_READ = 4
+"""Leading functions whose changes are read up before anything is confirmed."""
 
 Message = dict[str, Any]
 Stage = Callable[[Memory, Mapping[str, Any]], Message | None]
@@ -36,7 +37,7 @@ class Detective:
             message = stage(self._memory, seen)
             if message is not None:
                 return Reply(json.dumps(message))
-        return Reply(json.dumps(_final("nothing is left to try")))
+        return Reply(json.dumps(_final(lead(self._memory))))
 
 
 def _action(tool: str, why: str, **fields: Any) -> Message:
@@ -44,7 +45,7 @@ def _action(tool: str, why: str, **fields: Any) -> Message:
 
 
 def _final(why: str) -> Message:
-    return {"type": "final", "note": why}
+    return {"type": "final", "note": why[:300]}
 
 
 def target(view: Mapping[str, Any]) -> str:
@@ -73,18 +74,35 @@ def trace(memory: Memory, view: Mapping[str, Any]) -> Message | None:
 
 
 def read(memory: Memory, view: Mapping[str, Any]) -> Message | None:
-    """Read the files of the leading changes before trying one: a span that was not read supports nothing.
+    """Read what the leading changes would alter before trying one: a span that was not read supports nothing.
 
     The other side of a relation is usually among them.
     """
     if memory.next_flip() is None:
         return None
-    for flip in memory.leading(FILES_READ):
-        for edit in flip["edits"]:
-            if edit["path"] not in memory.read:
-                memory.read.add(edit["path"])
-                return _action("read_file", f"read: {flip_words(flip)} turned the test green once", path=edit["path"])
+    for flip in memory.leading(FUNCTIONS_READ):
+        place = memory.unread((e["path"], e["start"], e["end"]) for e in flip["edits"])
+        if place is not None:
+            return _read(place, f"read: {flip_words(flip)} turned the test green once")
     return None
+
+
+def read_spans(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """A change was supported, but one of its places was never read: read it, then ask for the same once more."""
+    if not memory.supported or not any(str(m).startswith("read ") for m in view.get("missing", ())):
+        return None
+    found = memory.supported[-1]
+    place = memory.unread((s["path"], s["first"], s["last"]) for s in found["spans"])
+    if place is not None:
+        return _read(place, "read: a place of the supported change that was not read yet")
+    if memory.again:
+        return None
+    memory.again = True
+    return _action("try_change", "confirm once more, now that all is read", target=target(view), edits=found["edits"])
+
+
+def _read(place: tuple[str, int, int], why: str) -> Message:
+    return _action("read_file", why, path=place[0], start=place[1], end=place[2])
 
 
 def confirm(memory: Memory, view: Mapping[str, Any]) -> Message | None:
@@ -112,4 +130,4 @@ def flip_words(flip: Mapping[str, Any] | None) -> str:
     return f"{flip.get('function', '?')}: {flip.get('note') or flip.get('operator', '')}" if flip else ""
 
 
-STAGES: tuple[Stage, ...] = (conclude, trace, read, confirm, search)
+STAGES: tuple[Stage, ...] = (conclude, trace, read_spans, read, confirm, search)

@@ -194,9 +194,30 @@ class Reporter:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_sessionfinish(self, session, exitstatus):
+        silence_summaries(session.config)
         yield
         code = getattr(session, "exitstatus", exitstatus)
         self._channel.write("finish", exit=int(code))
+
+
+def silence_summaries(config) -> None:
+    """What other plugins would print under the report is no outcome, and can cost more than the tests themselves."""
+    for implementation in config.hook.pytest_terminal_summary.get_hookimpls():
+        if implementation.plugin_name == "terminalreporter":
+            continue
+        if getattr(implementation, "hookwrapper", False) or getattr(implementation, "wrapper", False):
+            implementation.function = say_nothing_round
+        else:
+            implementation.function = say_nothing
+
+
+def say_nothing(*_told) -> None:
+    """In place of a summary."""
+
+
+def say_nothing_round(*_told):
+    """In place of something round the summaries."""
+    return (yield)
 
 
 def mark_of(report, failure: object) -> str:

@@ -1,0 +1,54 @@
+"""Suspects and changes as a tool tells them: bounded rows, best first. Observations of where to look, nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rootproof.canonical import Json
+from rootproof.experiments.mutants import Flip
+from rootproof.experiments.suspects import Suspect
+from rootproof.text import visible
+
+SHOWN = 12
+
+
+def suspect_rows(suspects: Sequence[Suspect]) -> list[dict[str, Json]]:
+    """The first suspects, whole."""
+    return [
+        {
+            "path": suspect.file,
+            "function": suspect.function,
+            "first": suspect.first,
+            "last": suspect.last,
+            "rank": suspect.rank,
+            "why": visible(suspect.reason[:160]),
+        }
+        for suspect in suspects[:SHOWN]
+    ]
+
+
+def suspect_words(suspects: Sequence[Suspect]) -> str:
+    """The first suspects, a line each."""
+    rows = [f"{s.rank:g}. {s.file}:{s.first} {s.function} — {s.reason[:120]}" for s in suspects[:SHOWN]]
+    return visible("\n".join(rows) or "the failing test executes nothing of the project")
+
+
+def flip_row(flip: Flip) -> dict[str, object]:
+    """A change with which the test passed, as edits that can be asked for."""
+    return {
+        "edits": [
+            {"path": edit.file, "start": edit.first, "end": edit.last, "text": edit.new} for edit in flip.change.edits
+        ],
+        "function": flip.function,
+        "operator": "+".join(dict.fromkeys(edit.operator for edit in flip.change.edits)),
+        "clean": flip.clean,
+        "kept": flip.kept,
+        "broken": len(flip.broken),
+        "note": visible(flip.change.note[:160]),
+    }
+
+
+def flip_words(flip: Flip) -> str:
+    """The same in a line."""
+    kept = f"{flip.kept} neighbours kept" if flip.clean else f"{len(flip.broken)} neighbours broken"
+    return visible(f"{flip.function}: {flip.change.note[:120]}: {kept}")

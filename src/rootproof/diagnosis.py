@@ -79,9 +79,7 @@ def cases(question: Question, shop: Workshop, found: Found, folder: Path) -> lis
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for number, target in enumerate(found.tests[: question.most_targets], 1):
-        runner = assemble.choose_runner(question.runner, shop.root, target).runner.name  # of the test's own package
-        files = targets.test_files(shop.root, runner)
-        document = terms.terms(target, runner, files, question.numbers, question.grade, question.context)
+        document = document_for(replace(question, root=shop.root), target)
         document["scope"]["root"] = str(shop.root)
         place = folder / f"diagnosis-{number}.toml"
         place.write_text(terms.as_toml(document), "utf-8")
@@ -95,7 +93,7 @@ def document_for(question: Question, target: str) -> dict[str, Any]:
     Raises:
         NotRunnable: no runner fits the repository.
     """
-    runner = assemble.choose_runner(question.runner, question.root)
+    runner = assemble.choose_runner(question.runner, question.root, target).runner  # of the test's own package
     files = targets.test_files(question.root, runner.name)
     return terms.terms(target, runner.name, files, question.numbers, question.grade, question.context)
 

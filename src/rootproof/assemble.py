@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rootproof.ledger.sqlite import SqliteLedger, SqliteStore
     from rootproof.sandbox.interface import Probe
 
-RULES = "1"
+RULES = "2"
 """Version of policy, evidence, completion and fold: a run judged by others is not resumed."""
 
 

@@ -69,7 +69,7 @@ def _words(contract: Contract, state: State, subject: str, text: str) -> str:
             item = provider(contract, name)
             notes.append(f"{name}: not established" + (f"; needs {needs(item)}" if item else ""))
         elif fact.standing != "held":
-            notes.append(f"{name}: {fact.standing}")
+            notes.append(f"{name}: {fact.standing}" + (f": {fact.why}" if fact.why else ""))
         else:
             notes.append(f"{name} is {quoted(fact.value, 80)}")
     return f"{text} — {'; '.join(notes)}" if notes else text

@@ -71,6 +71,10 @@ def verify(report: Mapping[str, Any], repository: Path | None, options: Options,
     """
     try:
         ledger = _ledger(report)
+        began = ledger.state.began
+        if began is not None and began.rules != assemble.RULES:
+            reason = f"it was judged by rules {began.rules}, this version has {assemble.RULES}"
+            return Verified("not_checkable", (reason,), ("the chain of events",))
         refuted = [*_derived(report, ledger), *_facts(ledger)]
     except (RootproofError, KeyError, TypeError, ValueError, AssertionError) as error:
         return Verified("refuted", (f"the report does not hold together: {error}",))

@@ -33,6 +33,7 @@ NOUNS = [
 ]
 RULES = [
     "policy",
+    "checking",
     "evidence",
     "completion",
     "view",

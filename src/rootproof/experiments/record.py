@@ -70,6 +70,8 @@ class Run:
     problem: str = ""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    cut: str = ""
+    """What ended it, if it did not end by itself: the limit that was reached, or ``killed``."""
 
     def outcome(self, test: str) -> Outcome | None:
         found = [each for each in self.outcomes if each.test == test]

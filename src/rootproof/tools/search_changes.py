@@ -10,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rootproof.canonical import Json
+from rootproof.experiments.change import Change, Refused
 from rootproof.experiments.engine import Engine
 from rootproof.experiments.mutants import Flip, MutantLimits, Search
+from rootproof.experiments.owners import owners
+from rootproof.experiments.sources import Sources
 from rootproof.text import visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
@@ -75,10 +78,10 @@ class SearchChanges:
             cpu_seconds=search.mutants_cpu + study.trace.cpu_seconds,
             test_runs=len(search.verdicts) + 1,
         )
-        return Observation(_fields(test, search), _words(search), spent=spent)
+        return Observation(_fields(test, search, self.engine.sources), _words(search), spent=spent)
 
 
-def _fields(test: str, search: Search) -> dict[str, object]:
+def _fields(test: str, search: Search, sources: Sources) -> dict[str, object]:
     counts: dict[str, Json] = {}
     for verdict in search.verdicts:
         counts[verdict.status] = int(str(counts.get(verdict.status, 0))) + 1
@@ -86,29 +89,48 @@ def _fields(test: str, search: Search) -> dict[str, object]:
         "test": test,
         "baseline": search.baseline,
         "tries": len(search.verdicts),
-        "flips": [_row(flip) for flip in best(search.flips)[:SHOWN]],
+        "flips": [_row(flip, sources) for flip in best(search.flips)[:SHOWN]],
         "by_status": counts,
         "problem": visible(search.problem[:1500]),
     }
 
 
 def best(flips: tuple[Flip, ...]) -> list[Flip]:
-    """Clean flips first, then by how few neighbours broke; else in the order they were tried."""
-    return sorted(flips, key=lambda flip: (not flip.clean, len(flip.broken)))
+    """Clean flips first, then by how few neighbours broke; of each place one before the second of another.
+
+    Else in the order they were tried. No place with a clean flip is left out for more flips of another one.
+    """
+    seen: dict[tuple[str, bool], int] = {}
+    rated: list[tuple[bool, int, int, Flip]] = []
+    for flip in flips:
+        turn = seen[flip.function, flip.clean] = seen.get((flip.function, flip.clean), 0) + 1
+        rated.append((not flip.clean, len(flip.broken), turn, flip))
+    return [flip for *_, flip in sorted(rated, key=lambda entry: entry[:3])]
 
 
-def _row(flip: Flip) -> dict[str, object]:
+def _row(flip: Flip, sources: Sources) -> dict[str, object]:
     return {
         "edits": [
             {"path": edit.file, "start": edit.first, "end": edit.last, "text": edit.new} for edit in flip.change.edits
         ],
         "function": flip.function,
+        "places": places(flip.change, sources),
         "operator": flip.change.operator,
         "clean": flip.clean,
         "kept": flip.kept,
         "broken": len(flip.broken),
+        "unfinished": not flip.clean and not flip.broken,
         "note": visible(flip.change.note[:160]),
     }
+
+
+def places(change: Change, sources: Sources) -> list[str]:
+    """``file::function`` of each place a change lies in, as a confirmation names them."""
+    old = {file: sources.read(file) for file in change.files}
+    new = change.apply(old)
+    if isinstance(new, Refused):
+        return []
+    return sorted({owner.key for group in owners(change, old, new).values() for owner in group})
 
 
 def _words(search: Search) -> str:

@@ -72,6 +72,7 @@ SPEC = ToolSpec(
         Result(
             "place", "text", "the functions of the subject, or the statements outside functions; empty if not supported"
         ),
+        Result("open_in", "list", "places of a change that may be a cause too: its judgement did not come to an end"),
         Result("width", "text", "narrow, wide or too_wide"),
         Result("executed", "flag", "whether the edited places run in the unchanged target; null: not checked"),
         Result("pairs", "object", "interleaved cold pairs: needed, failed unchanged, passed changed"),

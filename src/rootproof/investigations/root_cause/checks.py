@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from rootproof import canonical
+from rootproof.checking import Check, Contested, Seen, Watchful
 from rootproof.contract import EvidenceItem
-from rootproof.evidence import Check, Contested, Seen
 from rootproof.experiments import judgements
 from rootproof.experiments.conclusion import Verdict
 from rootproof.experiments.findings import fields_of
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.record import Span, from_data
 from rootproof.experiments.verdict import judge
+from rootproof.investigations.root_cause.rivals import watch
 from rootproof.state import State
 
 RECORD = "confirmation.json"
@@ -146,7 +147,7 @@ CHECKS: Mapping[str, Check] = {
     "root_cause.reproduced": _against(judgements.reproduced, judgements.contained),
     "root_cause.read": spans_read,
     "root_cause.executed": _against(judgements.executed),
-    "root_cause.confirmed": confirmed,
+    "root_cause.confirmed": Watchful(confirmed, watch),
     "root_cause.not_masked": _against(judgements.applies, judgements.not_masked),
 }
 """By the names that contracts use."""

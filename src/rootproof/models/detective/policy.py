@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rootproof.models.detective import rivals
 from rootproof.models.detective.memory import Memory, key
 from rootproof.models.interface import Reply, View
 
@@ -87,6 +88,15 @@ def read(memory: Memory, view: Mapping[str, Any]) -> Message | None:
     return None
 
 
+def rival(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """A change is confirmed: put the clean changes of other places through the protocol too, for they rival it."""
+    flip = rivals.left(memory)
+    if flip is None:
+        return None
+    memory.tried[key(flip["edits"])] = "asked"
+    return _action("try_change", f"rival: {flip_words(flip)}", target=target(view), edits=flip["edits"])
+
+
 def confirm(memory: Memory, view: Mapping[str, Any]) -> Message | None:
     """Put the best change through the whole protocol."""
     flip = memory.next_flip()
@@ -112,4 +122,4 @@ def flip_words(flip: Mapping[str, Any] | None) -> str:
     return f"{flip.get('function', '?')}: {flip.get('note') or flip.get('operator', '')}" if flip else ""
 
 
-STAGES: tuple[Stage, ...] = (conclude, trace, read, confirm, search)
+STAGES: tuple[Stage, ...] = (conclude, trace, rival, read, confirm, search)

@@ -77,12 +77,19 @@ class Workshop:
             return searching[name](self.engine, settings)
         if name == "try_change":
             return self._try_change(settings)
+        if name == "try_condition":
+            return self._try_condition(settings)
         return self._run_test(settings)
 
     def _try_change(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.try_change import TryChange
 
         return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
+
+    def _try_condition(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.try_condition import TryCondition
+
+        return TryCondition(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
 
     def _run_test(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.run_test import RunTest

@@ -86,6 +86,7 @@ def rivals(target: str, known: list[tuple[int, Observed]]) -> list[Rival]:
         if observed.tool == "try_change" and _about(target, observed) and (_open(observed) or not observed.stale):
             judged[change_key(observed.input.get("edits"))] = event, observed
     found = [_tried(event, observed) for event, observed in judged.values() if _open(observed)]
+    found += [_unsteady(event, observed) for event, observed in known if _is_unsteady(target, observed)]
     for event, observed in known:
         if observed.tool == "search_changes" and (not target or _fields(observed).get("test") == target):
             found += [_flip(event, row) for row in clean_flips(observed) if change_key(row.get("edits")) not in judged]
@@ -98,6 +99,17 @@ def _about(target: str, observed: Observed) -> bool:
 
 def _open(observed: Observed) -> bool:
     return bool(observed.cut or _fields(observed).get("open_in"))
+
+
+def _is_unsteady(target: str, observed: Observed) -> bool:
+    """Whether the target was shown to follow chance or the order of tests: then no change of code explains it."""
+    fields = _fields(observed)
+    shown = observed.tool == "try_condition" and fields.get("verdict") == "supported"
+    return shown and fields.get("kind") in ("flaky", "order") and _about(target, observed)
+
+
+def _unsteady(event: int, observed: Observed) -> Rival:
+    return Rival(frozenset({ANYWHERE}), f"event {event}, {_fields(observed).get('condition')}")
 
 
 def _tried(event: int, observed: Observed) -> Rival:

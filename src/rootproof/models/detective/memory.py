@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rootproof.models.detective.conditions import Conditions
+
 
 @dataclass
 class Memory:
@@ -19,6 +21,7 @@ class Memory:
     tried: dict[str, str] = field(default_factory=dict)
     """Key of a change → the verdict it was given, or ``asked``."""
     read: set[str] = field(default_factory=set)
+    conditions: Conditions = field(default_factory=Conditions)
 
     def notice(self, view: Mapping[str, Any]) -> None:
         """Take what is new from one view."""
@@ -27,6 +30,7 @@ class Memory:
         if not isinstance(last, Mapping) or not isinstance(last.get("result"), Mapping):
             return
         result = last["result"]
+        self.conditions.notice(last.get("tool"), result)
         if last.get("tool") == "trace_test":
             self.traced = True
             self.suspects = _rows(result.get("functions"))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rootproof.models.detective import rivals
+from rootproof.models.detective import conditions, rivals
 from rootproof.models.detective.memory import Memory, key
 from rootproof.models.interface import Reply, View
 
@@ -122,4 +122,19 @@ def flip_words(flip: Mapping[str, Any] | None) -> str:
     return f"{flip.get('function', '?')}: {flip.get('note') or flip.get('operator', '')}" if flip else ""
 
 
-STAGES: tuple[Stage, ...] = (conclude, trace, rival, read, confirm, search)
+def unequal(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """The target does not fail alike each time: no change of code can be confirmed, so look at the conditions."""
+    if not memory.conditions.unequal:
+        return None
+    return condition(memory, view) or _final("the target does not fail alike each time, and no condition explains it")
+
+
+def condition(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """Examine the next condition."""
+    attempt = memory.conditions.next() if "try_condition" in view.get("tools", {}) else None
+    if attempt is None:
+        return None
+    return _action("try_condition", f"condition: {conditions.words(attempt)}", target=target(view), **attempt)
+
+
+STAGES: tuple[Stage, ...] = (conclude, trace, unequal, rival, read, confirm, search, condition)

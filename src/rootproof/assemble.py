@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rootproof.ledger.store import RunLedger, Store
     from rootproof.sandbox.interface import Probe
 
-RULES = "1"
+RULES = "2"
 """Version of policy, evidence, completion and fold: a run judged by others is not resumed."""
 
 

@@ -58,18 +58,21 @@ def met(contract: Contract, state: State) -> bool:
 def missing_words(contract: Contract, state: State) -> tuple[str, ...]:
     """What is still missing, in words a person or a model can act on."""
     subject, texts = best(contract, state)
-    return tuple(_words(contract, state, subject, text) for text in texts)
+    told: set[str] = set()
+    return tuple(_words(contract, state, subject, text, told) for text in texts)
 
 
-def _words(contract: Contract, state: State, subject: str, text: str) -> str:
+def _words(contract: Contract, state: State, subject: str, text: str, told: set[str]) -> str:
+    """One criterion; a name that an earlier one has told of is not told of again."""
     notes = []
-    for name in parsed(text).names:
+    for name in (name for name in parsed(text).names if name not in told):
+        told.add(name)
         fact = state.facts.get((name, subject)) or state.facts.get((name, ""))
         if fact is None:
             item = provider(contract, name)
             notes.append(f"{name}: not established" + (f"; needs {needs(item)}" if item else ""))
         elif fact.standing != "held":
-            notes.append(f"{name}: {fact.standing}")
+            notes.append(f"{name}: {fact.standing}" + (f": {fact.why}" if fact.why else ""))
         else:
             notes.append(f"{name} is {quoted(fact.value, 80)}")
     return f"{text} — {'; '.join(notes)}" if notes else text

@@ -180,10 +180,14 @@ def _capture(spec: ToolSpec, place: str, text: str, found: Findings) -> None:
 
 
 def _unique(parts: Parts, found: Findings) -> None:
+    """One origin a fact; but facts that are bound about a subject are told apart by it."""
     owners: dict[str, int] = {}
+    items = dict(parts.evidence)
     for number, item in parts.evidence:
         for name in gives(item):
-            if name in owners:
+            other = items[owners[name]] if name in owners else None
+            apart = other is not None and item.about and other.about and name in item.bind and name in other.bind
+            if name in owners and not apart:
                 found.fault(
                     f"evidence[{number}] ({item.id})",
                     f"the fact {name!r} is already made by evidence[{owners[name]}]",

@@ -185,6 +185,10 @@ class Checked(Noun):
     facts: tuple[Fact, ...] = ()
     conflicts: tuple[tuple[str, str], ...] = ()
     """(name, about) of facts withdrawn for the rest of the run."""
+    opened: tuple[tuple[str, str, str], ...] = ()
+    """(name, about, why) of facts that something speaks against which is not judged to its end."""
+    settled: tuple[tuple[str, str], ...] = ()
+    """(name, about) of open facts that nothing speaks against any more."""
     failed: str = ""
     """Id of an evidence item with ``otherwise = "fail"`` that the observation does not satisfy."""
     reason: str = ""

@@ -6,11 +6,14 @@ digest. What is judged are the stored bytes, so anyone can judge them again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 
-from rootproof import canonical, pattern
+from rootproof import pattern
+from rootproof.checking import Check as Check
+from rootproof.checking import Contested as Contested
+from rootproof.checking import Seen as Seen
+from rootproof.checking import Shift as Shift
+from rootproof.checking import Watchful as Watchful
 from rootproof.comments import blank_comments
 from rootproof.contract import Contract, EvidenceItem
 from rootproof.criterion import kind
@@ -23,43 +26,6 @@ from rootproof.tools.interface import Result, ToolSpec
 OPERATORS = ("_min", "_max", "_not", "_contains")
 POSSIBLY_CONTAINMENT = "possibly_containment"
 """Flag of a failure that containment may have caused: never evidence of a cause."""
-
-
-@dataclass(frozen=True)
-class Seen:
-    """An observation with its stored bytes and the request it answers."""
-
-    request: Mapping[str, object]
-    observed: Observed
-    attachments: Mapping[str, bytes]
-    times: str = ""
-    """Input field that says how often the same was done."""
-
-    @cached_property
-    def conditions(self) -> str:
-        """Digest of the request and its conditions: the same again, however often, must say the same."""
-        request: object = self.observed.request
-        if self.times:
-            request = [self.observed.tool, {k: v for k, v in self.request.items() if k != self.times}]
-        return canonical.digest({"request": request, "conditions": self.observed.conditions})
-
-    @cached_property
-    def reads(self) -> tuple[str, ...]:
-        return tuple(sorted(self.observed.reads))
-
-
-@dataclass(frozen=True)
-class Contested:
-    """What a check says where conclusions exclude each other: some facts of before no longer stand."""
-
-    reason: str
-    """Why the observation gives no fact either; empty where it does."""
-    facts: tuple[tuple[str, str], ...]
-    """(name, about) of the facts that are withdrawn for the rest of the run."""
-
-
-Check = Callable[[EvidenceItem, Seen, State], "str | Contested"]
-"""A named pure check of an investigation: empty where it holds, else why it does not."""
 
 
 def unsound(spec: ToolSpec, request: Mapping[str, object], observed: Observed) -> str:
@@ -120,12 +86,14 @@ def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: 
     """
     facts: list[Fact] = list(_records(spec, state, seen))
     conflicts: list[tuple[str, str]] = []
+    opened: list[tuple[str, str, str]] = []
     failed, why = "", ""
     for item in contract.evidence:
         if not _concerns(contract, spec, item, seen.request):
             continue
         reason, contested = _reason(item, seen, state, checks)
         conflicts.extend(key for key in contested if key in state.facts)
+        opened.extend((*key, reason) for key in contested if key in state.facts and reason)
         about = _about(item, seen)
         if reason:
             withdrawn = _contradicted(item, state, seen, about)
@@ -138,7 +106,37 @@ def judge(contract: Contract, spec: ToolSpec, state: State, seen: Seen, checks: 
             if fact.standing == "conflict":
                 conflicts.append(fact.key)
     kept = [] if seen.observed.stale else [fact for fact in facts if _is_new(fact, state)]
-    return Checked(tool=spec.name, facts=tuple(kept), conflicts=tuple(conflicts), failed=failed, reason=why)
+    shift = _shift(contract, state, seen, checks)
+    there = {*state.facts, *(fact.key for fact in kept)}
+    return Checked(
+        tool=spec.name,
+        facts=tuple(kept),
+        conflicts=tuple(conflicts),
+        opened=(*opened, *(each for each in shift.opened if each[:2] in there and _told(each, state))),
+        settled=tuple(key for key in shift.settled if key in state.facts and state.facts[key].standing == "open"),
+        failed=failed,
+        reason=why,
+    )
+
+
+def _shift(contract: Contract, state: State, seen: Seen, checks: Mapping[str, Check]) -> Shift:
+    """What the watchful checks of all evidence items say of this observation."""
+    opened: list[tuple[str, str, str]] = []
+    settled: list[tuple[str, str]] = []
+    for item in contract.evidence:
+        check = checks.get(item.check)
+        if isinstance(check, Watchful):
+            said = check.watch(item, seen, state)
+            opened.extend(said.opened)
+            settled.extend(said.settled)
+    return Shift(tuple(opened), tuple(settled))
+
+
+def _told(opened: tuple[str, str, str], state: State) -> bool:
+    """Whether it is news that a fact is open, and for this reason."""
+    name, about, why = opened
+    fact = state.facts.get((name, about))
+    return fact is None or fact.standing == "held" or (fact.standing == "open" and fact.why != why)
 
 
 def _concerns(contract: Contract, spec: ToolSpec, item: EvidenceItem, request: Mapping[str, object]) -> bool:

@@ -23,9 +23,10 @@ def catalog() -> dict[str, ToolSpec]:
         search_code,
         trace_test,
         try_change,
+        try_condition,
     )
 
-    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change)
+    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change, try_condition)
     return {tool.SPEC.name: tool.SPEC for tool in specs}
 
 

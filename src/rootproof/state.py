@@ -27,7 +27,7 @@ from rootproof.event import (
     Stopped,
     Usage,
 )
-from rootproof.fact import Fact
+from rootproof.fact import Fact, changed_standing
 from rootproof.seen import TRAIL, Seen
 from rootproof.status import RESUMABLE, UNSUCCESSFUL, Status
 
@@ -52,6 +52,8 @@ class State:
     facts: Mapping[tuple[str, str], Fact] = field(default_factory=dict)
     requests: Mapping[str, Seen] = field(default_factory=dict)
     """Request digest → its latest complete observation."""
+    cut: tuple[Seen, ...] = ()
+    """Observations that were cut, and whose request has not been carried out whole since."""
     trail: tuple[Seen, ...] = ()
     last: Seen | None = None
     """The observation the last step gave, or was answered with."""
@@ -204,17 +206,17 @@ def _checked(state: State, event: Checked, epoch: int) -> State:
     fresh = [fact for fact in event.facts if fact.key not in facts]
     for fact in event.facts:
         facts[fact.key] = fact
-    for name, about in event.conflicts:
-        if (name, about) in facts:
-            facts[name, about] = facts[name, about].model_copy(update={"standing": "conflict"})
+    facts = changed_standing(facts, event.conflicts, event.opened, event.settled)
     repeated = observed.request in state.requests and not observed.stale
     seen = Seen(state.step, state.seq - 1, observed)
+    cut = tuple(each for each in state.cut if each.observed.request != observed.request)
     idle = 0 if fresh else state.no_progress + (1 if repeated else 0)
     return _after(
         state,
         pending=None,
         facts=facts,
         requests=state.requests if observed.cut else {**state.requests, observed.request: seen},
+        cut=(*cut, seen) if observed.cut else cut,
         trail=(*state.trail, seen)[-TRAIL:],
         last=seen,
         last_known=False,
@@ -256,7 +258,7 @@ def _final(state: State, event: FinalJudged, epoch: int) -> State:
 
 
 def _rests_on(fact: Fact, paths: set[str]) -> bool:
-    return fact.standing == "held" and (not fact.reads or not paths.isdisjoint(fact.reads))
+    return fact.standing in ("held", "open") and (not fact.reads or not paths.isdisjoint(fact.reads))
 
 
 def _stopped(state: State, event: Stopped, epoch: int) -> State:

@@ -77,6 +77,10 @@ def verify(report: Mapping[str, Any], repository: Path | None, options: Options,
     """
     try:
         ledger = _ledger(report)
+        began = ledger.state.began
+        if began is not None and began.rules != assemble.RULES:
+            reason = f"it was judged by rules {began.rules}, this version has {assemble.RULES}"
+            return Verified("not_checkable", (reason,), ("the chain of events",))
         again = judged_again(ledger, known(options.tools.values()))
         refuted = [*_derived(report, ledger), *again.refuted]
     except (RootproofError, KeyError, TypeError, ValueError, AssertionError) as error:

@@ -89,6 +89,8 @@ class Workshop:
             return searching[name](self.engine, settings)
         if name == "try_change":
             return self._try_change(settings)
+        if name == "try_condition":
+            return self._try_condition(settings)
         if name == "run_test":
             return self._run_test(settings)
         raise UsageError(f"this installation has no tool {name}", "run it from the program that brings the tool along")
@@ -105,6 +107,12 @@ class Workshop:
         """Pass on how far an action is, to whoever wants to know."""
         if self.options.tell is not None:
             self.options.tell(text)
+
+    def _try_condition(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.try_condition import TryCondition
+
+        runner = self.runner(str(settings.get("target") or self._first))
+        return TryCondition(self.scope, runner, self.sandbox, settings, self.options.interpreter)
 
     def _run_test(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.run_test import RunTest

@@ -39,6 +39,7 @@ NOUNS = [
 ]
 RULES = [
     "policy",
+    "checking",
     "evidence",
     "completion",
     "mode",

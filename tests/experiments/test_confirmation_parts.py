@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rootproof.canonical import digest_bytes
 from rootproof.experiments import controls, test_copies
 from rootproof.experiments.change import Change, Edit, Refused, change_between, same_tree
-from rootproof.experiments.conditions import Condition, judge_condition, wilson
+from rootproof.experiments.condition_judgements import judge_condition
+from rootproof.experiments.conditions import Condition
 from rootproof.experiments.constants import constants
 from rootproof.experiments.fold import key, trivial
 from rootproof.experiments.grade import grade, shape
@@ -19,6 +22,7 @@ from rootproof.experiments.masks import Case, broken
 from rootproof.experiments.record import Confirmation, Outcome, Run, from_data, to_data
 from rootproof.experiments.reduce import ddmin
 from rootproof.experiments.words import new_words
+from rootproof.interval import wilson
 
 ASSEMBLED = [
     ('x = "".join(map(chr, [52, 50]))', "42"),
@@ -224,12 +228,49 @@ def _pair(number: int, seed: int, variant: str, status: str) -> Run:
     return Run(number, "pair", variant, seed, ("t",), (), (), "g", status, (outcome,), environment=given_)
 
 
+def _seen(runs: list[Run], name: str = "TZ", value: str = "Asia/Tokyo") -> Condition:
+    return Condition("t", "environment", "tree", level="contained", variable=(name, value), runs=tuple(runs))
+
+
+def _pairs(statuses: tuple[str, str]) -> list[Run]:
+    return [_pair(2 * n + d, n, ("with", "without")[d], statuses[d]) for n in range(5) for d in (0, 1)]
+
+
 def test_an_environment_is_a_cause_only_if_it_decides_every_pair() -> None:
-    runs = [_pair(2 * n + d, n, ("with", "without")[d], ("failed", "passed")[d]) for n in range(5) for d in (0, 1)]
-    seen = Condition("t", "environment", "tree", variable=("TZ", "Asia/Tokyo"), runs=tuple(runs))
-    assert judge_condition(seen).answer == "supported"
+    runs = _pairs(("failed", "passed"))
+    assert judge_condition(_seen(runs), {}).answer == "supported"
+    assert judge_condition(_seen(runs[:8]), {}).answer == "inconclusive"
     runs[9] = _pair(9, 4, "without", "failed")
-    assert (
-        judge_condition(Condition("t", "environment", "tree", variable=("TZ", "Asia/Tokyo"), runs=tuple(runs))).answer
-        == "refuted"
-    )
+    assert judge_condition(_seen(runs), {}).answer == "refuted"
+
+
+def test_pairs_that_differ_in_more_than_the_condition_show_nothing() -> None:
+    runs = _pairs(("failed", "passed"))
+    for changed in (
+        replace(runs[3], seed=77),
+        replace(runs[3], tests=("t", "u")),
+        replace(runs[3], environment=(("LANG", "C"),)),
+        replace(runs[3], files=(("a.py", "0"),)),
+        replace(runs[3], guards="other"),
+        replace(runs[2], cut="time"),
+        replace(runs[2], environment=()),
+    ):
+        altered = [changed if run.number == changed.number else run for run in runs]
+        assert judge_condition(_seen(altered), {}).answer != "supported", changed
+
+
+def test_a_variable_that_only_the_code_reads_may_be_a_switch() -> None:
+    for statuses in (("failed", "passed"), ("passed", "failed")):
+        runs = [
+            replace(run, environment=(("SHORTCUT", "1"),) if run.variant == "with" else ()) for run in _pairs(statuses)
+        ]
+        assert judge_condition(_seen(runs, "SHORTCUT", "1"), {}).rule == "switch"
+        own = b"import os\nWAY = os.environ.get('SHORTCUT')\n"
+        named = replace(_seen(runs, "SHORTCUT", "1"), files=(("test_t.py", digest_bytes(own)),))
+        assert judge_condition(named, {"test_t.py": own}).answer == "supported"
+
+
+@pytest.mark.parametrize("name", ["PYTEST_ADDOPTS", "PYTHONPATH", "PYTHONOPTIMIZE", "LD_PRELOAD", "PATH", "A=B", ""])
+def test_what_steers_the_runner_is_no_condition(name: str) -> None:
+    runs = [replace(r, environment=((name, "1"),) if r.variant == "with" else ()) for r in _pairs(("passed", "failed"))]
+    assert judge_condition(_seen(runs, name, "1"), {}).rule == "not_admissible"

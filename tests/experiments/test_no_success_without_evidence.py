@@ -110,3 +110,90 @@ def test_other_sources_are_stale(honest: Honest) -> None:
     for path in sources:
         verdict = judge(record, {**sources, path: sources[path] + b"\n"})
         assert (verdict.answer, verdict.rule) == ("inconclusive", "stale")
+
+
+def ended(run: Run, cut: str, cpu: float) -> Run:
+    """The same run as it is told where something ended it: nothing is heard of its tests."""
+    return replace(run, session="timeout", outcomes=(), cut=cut, cpu_seconds=cpu)
+
+
+TWO_FUNCTIONS = {
+    "pytest.ini": "[pytest]\n",
+    "mod.py": """
+        def wanted(a):
+            if a > 3:
+                return 1
+            return 0
+
+
+        def shown(a):
+            if a > 100:
+                return "many"
+            return str(wanted(a))
+        """,
+    "test_mod.py": """
+        from mod import shown
+
+
+        def test_edge():
+            assert shown(3) == "1"
+
+
+        def test_more():
+            assert shown(5) == "1"
+
+
+        def test_less():
+            assert shown(1) == "0"
+
+
+        def test_many():
+            assert shown(101) == "many"
+        """,
+}
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory: pytest.TempPathFactory) -> Honest:
+    """A supported change with a place control beside it."""
+    project = small(tmp_path_factory.mktemp("placed") / "project", TWO_FUNCTIONS)
+    fixed = project.read("mod.py").decode().replace("a > 3", "a >= 3")
+    cold, target = Cold(project.site(), Meter()), "test_mod.py::test_edge"
+    record, sources = confirm(project.site(), cold, project.baseline(target), project.edits({"mod.py": fixed}), 1)
+    assert judge(record, sources).answer == "supported" and record.places
+    return record, sources
+
+
+@pytest.mark.parametrize("cut", ["time", "cpu", "killed"])
+def test_a_run_that_load_or_a_short_budget_ended_is_neither_for_nor_against(cut: str, placed: Honest) -> None:
+    record, sources = placed
+    for place, run in enumerate(record.runs):
+        if run.stage == "reproduce" or (run.stage == "reduce" and len(record.reduced) == 1):
+            continue
+        verdict = judge(with_run(record, place, ended(run, cut, run.cpu_seconds)), sources)
+        assert verdict.answer == "inconclusive", (run.stage, run.variant, verdict)
+        assert verdict.rule == "cut" or run.stage == "inert", (run.stage, run.variant, verdict)
+
+
+def test_a_change_elsewhere_that_hangs_by_itself_is_an_outcome(placed: Honest) -> None:
+    record, sources = placed
+    for number, run in enumerate(record.runs):
+        if run.stage == "place":
+            assert judge(with_run(record, number, ended(run, "time", 60.0)), sources).answer == "supported"
+
+
+def test_a_change_that_hangs_by_itself_is_refuted(placed: Honest) -> None:
+    record, sources = placed
+    number = next(n for n, run in enumerate(record.runs) if run.stage == "flip")
+    found = judge(with_run(record, number, ended(record.runs[number], "time", 60.0)), sources)
+    assert (found.answer, found.rule) == ("refuted", "still_fails")
+
+
+def test_neighbours_are_not_dropped_by_a_run_that_was_ended(honest: Honest) -> None:
+    record, sources = honest
+    before, after = record.of("neighbours", "unchanged")[0], record.of("neighbours", "changed")[-1]
+    broken = with_run(record, record.runs.index(after), turned(after, record.target))
+    again = ended(replace(before, stage="neighbours_again"), "time", 0.1)
+    gone = tuple((test, "it fails unchanged too") for test in record.neighbours)
+    found = judge(replace(broken, runs=(*broken.runs, again), dropped=gone), sources)
+    assert (found.answer, found.rule) == ("inconclusive", "cut")

@@ -5,6 +5,7 @@ The only source of facts about outcomes. Whatever a faster engine saw is an obse
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -167,6 +168,7 @@ class Cold:
                     problem=session.problem[-400:],
                     seconds=round(seconds, 3),
                     cpu_seconds=round(completed.cpu_seconds, 3),
+                    cut=completed.limit or ("killed" if completed.signal == signal.SIGKILL else ""),
                 )
             )
         return runs

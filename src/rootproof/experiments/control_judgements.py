@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rootproof.experiments import script_source, test_copies
 from rootproof.experiments.conclusion import Verdict, is_unmade, not_done, undecided
+from rootproof.experiments.cut import cut
 from rootproof.experiments.mask_reach import new_comparisons
 from rootproof.experiments.matter import Matter
 
@@ -31,6 +32,10 @@ def placed(matter: Matter) -> Verdict | None:
             return not_done(matter, "place")
         if place.function in own or runs[0].files != matter.files_of(place.edits):
             return undecided("place_control", f"the control at {place.function} is not what it should be")
+        ended = cut(record, runs[0], *record.of("place_neighbours", f"unchanged:{number}"))
+        ended = ended or cut(record, *record.of("place_neighbours", f"place:{number}"))
+        if ended is not None and not matter.masks(place.edits, known=True):
+            return ended
         if (
             runs[0].passed(record.target)
             and not _place_breaks(matter, number)
@@ -55,6 +60,9 @@ def asserted(matter: Matter) -> Verdict | None:
     runs = record.of("assertion")
     if not runs:
         return None if is_unmade(record, "assertion") else not_done(matter, "assertion")
+    ended = cut(record, *runs)
+    if ended is not None:
+        return ended
     copies = wanted_copies(matter)
     if not copies:
         return undecided("assertion_control", "no copy of the test could be derived")
@@ -100,7 +108,7 @@ def renamed(matter: Matter) -> Verdict | None:
     copy = renamed_copy(matter)
     if copy is not None and runs[0].passed(copy.test):
         return None
-    return undecided("renamed_copy", "the test does not pass under another name")
+    return cut(record, *runs) or undecided("renamed_copy", "the test does not pass under another name")
 
 
 def compared(matter: Matter) -> Verdict | None:

@@ -8,6 +8,7 @@ from rootproof.experiments.change import Refused, decoded, diff_text
 from rootproof.experiments.conclusion import Verdict, lasting
 from rootproof.experiments.controls import pairs_needed
 from rootproof.experiments.matter import Matter
+from rootproof.experiments.openness import open_in
 from rootproof.experiments.record import Confirmation
 from rootproof.experiments.reduce import apply_all
 
@@ -32,6 +33,7 @@ def fields_of(record: Confirmation, sources: Mapping[str, bytes], verdict: Verdi
         "diff": _diff(matter)[:MAX_DIFF],
         "spans": [{"path": s.path, "first": s.first, "last": s.last, "function": s.function} for s in matter.spans],
         "place": "; ".join(matter.functions)[:1000] if supported else "",
+        "open_in": list(open_in(matter, verdict)),
         "width": matter.shape.width if known else "",
         "executed": None if not record.covered else any(t.variant == "changed" for t in record.traces),
         "pairs": _pairs(record),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rootproof.experiments import controls
 from rootproof.experiments.change import Refused
 from rootproof.experiments.conclusion import Verdict, lasting, not_done, refuted, undecided
+from rootproof.experiments.cut import cut
 from rootproof.experiments.executed import not_executed
 from rootproof.experiments.masks import forbidden_files, tree_of
 from rootproof.experiments.matter import Matter
@@ -74,6 +75,9 @@ def flipped(matter: Matter) -> Verdict | None:
     outcome = run.outcome(record.target)
     if run.passed(record.target):
         return None
+    ended = cut(record, run)
+    if ended is not None:
+        return ended
     if outcome is None:
         return refuted("still_fails", f"the target gives no outcome with the change: {run.session} {run.problem[:120]}")
     return refuted("still_fails", f"with the change the target is {outcome.status}: {outcome.signature[:160]}")
@@ -98,6 +102,8 @@ def executed(matter: Matter) -> Verdict | None:
     if not matter.record.traces:
         return not_done(matter, "trace")
     reason = not_executed(matter)
+    if reason and any(trace.status in ("crashed", "missing", "") for trace in matter.record.traces):
+        return undecided("not_finished", f"a traced run did not come to its end: {reason}")
     return undecided("not_executed", reason) if reason else None
 
 
@@ -116,7 +122,8 @@ def minimal(matter: Matter) -> Verdict | None:
         return None
     for edit in edits:
         files = matter.files_of([e for e in edits if e != edit])
-        runs = [run for run in matter.record.of("reduce") if run.files == files]
+        seen = [run for run in matter.record.of("reduce") if run.files == files]
+        runs = [run for run in seen if cut(matter.record, run) is None]
         if not runs or any(_kept(matter, run) for run in runs):
             return undecided("not_reduced", f"the edit at {edit.file}:{edit.first} was not shown to be needed")
     return None
@@ -134,6 +141,9 @@ def neighbours(matter: Matter) -> Verdict | None:
     before, after = record.of("neighbours", "unchanged"), record.of("neighbours", "changed")
     if not before or not after:
         return not_done(matter, "neighbours")
+    ended = cut(record, before[0], *record.of("neighbours_again"))
+    if ended is not None:
+        return ended
     if after[-1].order != before[0].order or after[-1].seed != before[0].seed:
         return undecided("neighbours", "the neighbours ran in another order or with another seed")
     if after[-1].files != matter.change_files:
@@ -141,7 +151,7 @@ def neighbours(matter: Matter) -> Verdict | None:
     kept = [test for test in lasting(record) if before[0].passed(test)]
     broken = [test for test in kept if not after[-1].passed(test)]
     if broken:
-        return refuted(
+        return cut(record, after[-1]) or refuted(
             "breaks_neighbours",
             f"with the change {len(broken)} of {len(kept)} neighbours fail ({', '.join(broken[:3])}): "
             "the change is wrong, or these tests and the target contradict each other",
@@ -172,10 +182,13 @@ def _pair_fault(matter: Matter, run: Run, number: int, runs: tuple[Run, ...]) ->
         return undecided("pairs", "the two runs of a pair differ in more than the change")
     if not changed and run.files:
         return undecided("pairs", "an unchanged run had something in place")
-    if changed and not run.passed(record.target):
-        return refuted("pairs", f"pair {number // 2 + 1}: the target fails with the change")
     if not changed and run.passed(record.target):
         return undecided("flaky", f"pair {number // 2 + 1}: the unchanged target passes")
+    ended = cut(record, run)
+    if ended is not None:
+        return ended
+    if changed and not run.passed(record.target):
+        return refuted("pairs", f"pair {number // 2 + 1}: the target fails with the change")
     if not changed and not run.failed(record.target, record.signature):
         return undecided("unstable_failure", f"pair {number // 2 + 1}: the unchanged target fails otherwise")
     return None

@@ -70,6 +70,8 @@ class Run:
     problem: str = ""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+    cut: str = ""
+    """What ended it, if it did not end by itself: the limit that was reached, or ``killed``."""
 
     def outcome(self, test: str) -> Outcome | None:
         found = [each for each in self.outcomes if each.test == test]
@@ -178,16 +180,17 @@ class Confirmation:
         return Change(self.reduced or self.proposed)
 
 
-def to_data(record: Confirmation) -> bytes:
-    """The canonical bytes of a record."""
-    return to_bytes(_plain(record))
+def to_data(record: object) -> bytes:
+    """The canonical bytes of a record of whatever kind."""
+    return to_bytes(plain(record))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Nested records as plain data."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 
@@ -197,16 +200,26 @@ def from_data(data: bytes) -> Confirmation:
     Raises:
         ValueError: it is none, or a part of it has another shape.
     """
+    return read_back(Confirmation, FORM, data)
+
+
+def read_back(kind: type[T], form: str, data: bytes) -> T:
+    """A record of one kind and form.
+
+    Raises:
+        ValueError: it is none, or a part of it has another shape.
+    """
     try:
         value = json.loads(data)
-        if value.get("form") != FORM:
-            raise ValueError(f"it is not of the form {FORM}")
-        return _built(Confirmation, value)
+        if value.get("form") != form:
+            raise ValueError(f"it is not of the form {form}")
+        return built(kind, value)
     except (TypeError, AttributeError, KeyError, RecursionError) as fault:
-        raise ValueError(f"this is no record of a confirmation: {fault}") from None
+        raise ValueError(f"this is no record of a {kind.__name__.lower()}: {fault}") from None
 
 
-def _built(kind: type[T], value: Mapping[str, Any]) -> T:
+def built(kind: type[T], value: Mapping[str, Any]) -> T:
+    """A record from plain data; ValueError where a part has another shape."""
     if not isinstance(value, dict):
         raise ValueError(f"{kind.__name__} must be an object")
     hints = get_type_hints(kind)
@@ -219,7 +232,7 @@ def _built(kind: type[T], value: Mapping[str, Any]) -> T:
 
 def _shaped(hint: Any, value: Any) -> Any:
     if is_dataclass(hint):
-        return _built(hint, value)  # type: ignore[arg-type]
+        return built(hint, value)  # type: ignore[arg-type]
     if get_origin(hint) is tuple:
         if not isinstance(value, list):
             raise ValueError("a list is needed")

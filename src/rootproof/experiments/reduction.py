@@ -9,6 +9,7 @@ from typing import Protocol
 from rootproof.experiments.baseline import Baseline
 from rootproof.experiments.change import Edit, Refused
 from rootproof.experiments.cold import Cold, Wanted
+from rootproof.experiments.cut import cut
 from rootproof.experiments.record import Confirmation, Run
 from rootproof.experiments.reduce import MAX_LINE_TRIES, apply_all, ddmin, hunks, thinner
 
@@ -44,6 +45,8 @@ def reduced(means: Means, record: Confirmation, tests: Sequence[str]) -> tuple[C
         order = tuple(tests)
         run = means.cold.run(Wanted("reduce", "changed", order, order), files)
         runs.append(run)
+        if not all(run.passed(test) for test in tests) and cut(record, run) is not None:
+            raise _Short(f"a run was ended early ({run.cut})")
         return all(run.passed(test) for test in tests)
 
     try:

@@ -10,6 +10,7 @@ from rootproof.experiments.baseline import Baseline, earlier_assertions
 from rootproof.experiments.change import Edit, Refused
 from rootproof.experiments.cold import Cold, Site, Wanted
 from rootproof.experiments.conclusion import lasting, unfinished
+from rootproof.experiments.cut import cut
 from rootproof.experiments.grade import owner_in
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.matter import Matter
@@ -142,6 +143,8 @@ def without_broken(state: Confirming, record: Confirmation) -> Confirmation:
     if broken:
         again = state.cold.run(Wanted("neighbours_again", "unchanged", record.neighbours, record.neighbours))
         record = with_runs(record, again)
+        if cut(record, again) is not None:
+            return record  # what it did not come to tells nothing of the neighbours
         gone.extend((t, "it fails unchanged too") for t in broken if not again.passed(t))
     return replace(record, dropped=tuple(dict.fromkeys((*record.dropped, *gone))))
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rootproof.canonical import Json
-from rootproof.experiments.mutants import Flip
+from rootproof.experiments.change import Change, Refused
+from rootproof.experiments.mutants import Flip, Search
+from rootproof.experiments.owners import owners
+from rootproof.experiments.sources import Sources
 from rootproof.experiments.suspects import Suspect
 from rootproof.text import visible
 
@@ -33,17 +36,39 @@ def suspect_words(suspects: Sequence[Suspect]) -> str:
     return visible("\n".join(rows) or "the failing test executes nothing of the project")
 
 
-def flip_row(flip: Flip) -> dict[str, object]:
+def chosen(search: Search) -> list[Flip]:
+    """The flips that are told, best first. No place with a clean flip is left out for more flips of another one."""
+    first: dict[str, Flip] = {}
+    for flip in search.best:
+        if flip.clean or not flip.broken:
+            first.setdefault(flip.function, flip)
+    wanted = [id(flip) for flip in (*first.values(), *search.best)]
+    told = list(dict.fromkeys(wanted))[:SHOWN]
+    return [flip for flip in search.best if id(flip) in told]
+
+
+def places(change: Change, sources: Sources) -> list[str]:
+    """``file::function`` of each place a change lies in, as a confirmation names them."""
+    old = {file: sources.read(file) for file in change.files}
+    new = change.apply(old)
+    if isinstance(new, Refused):
+        return []
+    return sorted({owner.key for group in owners(change, old, new).values() for owner in group})
+
+
+def flip_row(flip: Flip, sources: Sources) -> dict[str, object]:
     """A change with which the test passed, as edits that can be asked for."""
     return {
         "edits": [
             {"path": edit.file, "start": edit.first, "end": edit.last, "text": edit.new} for edit in flip.change.edits
         ],
         "function": flip.function,
+        "places": places(flip.change, sources),
         "operator": "+".join(dict.fromkeys(edit.operator for edit in flip.change.edits)),
         "clean": flip.clean,
         "kept": flip.kept,
         "broken": len(flip.broken),
+        "unfinished": not flip.clean and not flip.broken,
         "note": visible(flip.change.note[:160]),
     }
 

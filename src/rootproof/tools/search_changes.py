@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from rootproof.canonical import Json
 from rootproof.experiments.engine import Engine, Study
 from rootproof.experiments.mutants import MutantLimits, Search
-from rootproof.experiments.told import SHOWN, flip_row, flip_words, suspect_rows, suspect_words
+from rootproof.experiments.sources import Sources
+from rootproof.experiments.told import chosen, flip_row, flip_words, suspect_rows, suspect_words
 from rootproof.text import visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
@@ -91,14 +92,14 @@ class SearchChanges:
             cpu_seconds=search.cpu_seconds + tracing,
             test_runs=len(search.verdicts) + (1 if known else 3),
         )
-        return Observation(_fields(test, study, search), _words(search, study), spent=spent)
+        return Observation(_fields(test, study, search, self.engine.sources), _words(search, study), spent=spent)
 
     def _bare(self, test: str, seconds: float) -> float:
         """CPU seconds of one unchanged run of the test itself."""
         return self.engine.study(test, seconds).trace.cpu
 
 
-def _fields(test: str, study: Study, search: Search) -> dict[str, object]:
+def _fields(test: str, study: Study, search: Search, sources: Sources) -> dict[str, object]:
     counts: dict[str, Json] = {}
     for verdict in search.verdicts:
         counts[verdict.status] = int(str(counts.get(verdict.status, 0))) + 1
@@ -109,7 +110,7 @@ def _fields(test: str, study: Study, search: Search) -> dict[str, object]:
         "tries": len(search.verdicts),
         "clean": len(search.clean),
         "best": flip_words(flips[0]) if flips else "",
-        "flips": [flip_row(flip) for flip in flips[:SHOWN]],
+        "flips": [flip_row(flip, sources) for flip in chosen(search)],
         "functions": suspect_rows(study.ranking.functions),
         "statements": suspect_rows(study.ranking.statements),
         "by_status": counts,
@@ -120,6 +121,6 @@ def _fields(test: str, study: Study, search: Search) -> dict[str, object]:
 def _words(search: Search, study: Study) -> str:
     if search.problem:
         return visible(search.problem[:600])
-    rows = [flip_words(flip) for flip in search.best[:SHOWN]]
+    rows = [flip_words(flip) for flip in chosen(search)]
     found = rows or [f"none of {len(search.verdicts)} changes turns the test green"]
     return "\n".join([*found, "suspects after that:", suspect_words(study.ranking.functions)])

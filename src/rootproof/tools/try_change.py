@@ -7,19 +7,16 @@ record of the runs, by the same pure functions.
 from __future__ import annotations
 
 import itertools
-import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from rootproof import contract, pattern
 from rootproof.canonical import Json, digest
-from rootproof.contract import file_of
 from rootproof.errors import NotRunnable
 from rootproof.experiments.baseline import Baseline, measure
 from rootproof.experiments.change import Edit, decoded, split_lines
-from rootproof.experiments.cold import Cold, Meter, Site, guard_files
+from rootproof.experiments.cold import Cold, Meter, Site
 from rootproof.experiments.conclusion import ANSWERS, Verdict
 from rootproof.experiments.confirm import confirm
 from rootproof.experiments.findings import fields_of
@@ -27,14 +24,13 @@ from rootproof.experiments.progress import Tell, silent
 from rootproof.experiments.record import Confirmation, to_data
 from rootproof.experiments.verdict import judge
 from rootproof.runners.interface import Runner
-from rootproof.sandbox.interface import Limits, Sandbox
+from rootproof.sandbox.interface import Sandbox
 from rootproof.scope import Scope
 from rootproof.tools.interface import Declined, Field, Observation, Record, Request, Result, Spend, ToolSpec
+from rootproof.tools.site import site_of
 
 RECORD = "confirmation.json"
 MAX_EDITS = 24
-AT_ONCE = 2
-"""Cold runs side by side at most: more would disturb what they measure."""
 
 SPEC = ToolSpec(
     name="try_change",
@@ -82,6 +78,7 @@ SPEC = ToolSpec(
         Result(
             "place", "text", "the functions of the subject, or the statements outside functions; empty if not supported"
         ),
+        Result("open_in", "list", "places of a change that may be a cause too: its judgement did not come to an end"),
         Result("width", "text", "narrow, wide or too_wide"),
         Result("executed", "flag", "whether the edited places run in the unchanged target; null: not checked"),
         Result("pairs", "object", "interleaved cold pairs: needed, failed unchanged, passed changed"),
@@ -151,15 +148,7 @@ class TryChange:
         Raises:
             NotRunnable: nothing here can run the target.
         """
-        root, hidden = self.scope.root, self.scope.secrets()
-        project = replace(self.runner.project(root, file_of(target), self.interpreter), hidden=hidden)
-        files = tuple(self.scope.files())
-        tests = test_files(self.scope.terms, files, target)
-        seconds, memory = self.settings.get("timeout_seconds"), self.settings.get("memory_mb")
-        limit = float(seconds) if isinstance(seconds, int) else 60.0
-        limits = Limits(seconds=limit, cpu_seconds=2 * limit, memory_mb=memory if isinstance(memory, int) else 2048)
-        guards, jobs = guard_files(root, files, tests), min(len(os.sched_getaffinity(0)), AT_ONCE)
-        return Site(root, project, self.runner, self.sandbox, tests, limits, guards, jobs)
+        return site_of(self.scope, self.runner, self.sandbox, self.settings, target, self.interpreter)
 
     def _edits(self, request: Request) -> tuple[Edit, ...] | Declined:
         """The requested edits against the files as they are now."""
@@ -197,23 +186,6 @@ def _fitting(edits: tuple[Edit, ...], files: Mapping[str, bytes]) -> Declined | 
             if other.first <= one.last or (other.first, other.last) == (one.first, one.last):
                 return Declined(f"two edits of {file} overlap near line {other.first}", "make them one edit")
     return None
-
-
-def test_files(terms: contract.Scope, files: tuple[str, ...], target: str) -> tuple[str, ...]:
-    """Of the files in scope those that the contract lists as tests; the target's own first."""
-    own = file_of(target)
-    listed = {file_of(entry) for entry in terms.tests}
-    globs = [entry for entry in listed if pattern.is_glob(entry)]
-    found = [f for f in files if f in listed or (any(pattern.matches(g, f) for g in globs) and _is_test(f))]
-    return tuple(dict.fromkeys((own, *found)))
-
-
-test_files.__test__ = False  # type: ignore[attr-defined]
-
-
-def _is_test(path: str) -> bool:
-    name = path.rsplit("/", 1)[-1]
-    return not name.endswith(".py") or name.startswith("test") or name.endswith("_test.py")
 
 
 def observation(record: Confirmation, sources: Mapping[str, bytes], verdict: Verdict, spent: Spend) -> Observation:

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from rootproof import canonical
+from rootproof.checking import Check, Contested, Seen, Watchful
 from rootproof.contract import EvidenceItem
-from rootproof.evidence import Check, Contested, Seen
 from rootproof.experiments import judgements
 from rootproof.experiments.conclusion import Verdict
+from rootproof.experiments.conditions import KINDS
 from rootproof.experiments.findings import fields_of
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.record import Span, from_data
 from rootproof.experiments.verdict import judge
+from rootproof.investigations.root_cause.condition_checks import condition_shown
+from rootproof.investigations.root_cause.rivals import watch
 from rootproof.state import State
 
 RECORD = "confirmation.json"
@@ -143,10 +146,11 @@ def _reads(state: State, files: Mapping[str, str]) -> Iterator[tuple[str, int, i
 
 
 CHECKS: Mapping[str, Check] = {
+    **dict.fromkeys((f"root_cause.{kind}" for kind in KINDS), condition_shown),
     "root_cause.reproduced": _against(judgements.reproduced, judgements.contained),
     "root_cause.read": spans_read,
     "root_cause.executed": _against(judgements.executed),
-    "root_cause.confirmed": confirmed,
+    "root_cause.confirmed": Watchful(confirmed, watch),
     "root_cause.not_masked": _against(judgements.applies, judgements.not_masked),
 }
 """By the names that contracts use."""

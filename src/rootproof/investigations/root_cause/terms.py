@@ -23,7 +23,15 @@ FACTS = {
 }
 
 
+CONDITIONS = {
+    "order": "with a set of other tests before it the target fails, without them it passes, in interleaved cold pairs",
+    "environment": "the target's outcome follows one variable, locale, zone or seed, in interleaved cold pairs",
+    "flaky": "the target both passes and fails under one tree and equal conditions",
+}
+"""The other kinds of conclusion, each with its own row of evidence."""
+
 BOUND = {"cause_lies_in": "place", "cause_grade": "grade", "failure": "signature"}
+CONDITION_BOUND = {"cause_lies_in": "condition", "cause_grade": "grade", "failure": "signature"}
 ANSWER = "{{ failure }}: the cause lies in {{ cause_lies_in }}, confirmed by intervention, grade {{ cause_grade }}."
 
 
@@ -79,10 +87,27 @@ def terms(
             "list_files": {},
             **({"trace_test": {"target": target}, "search_changes": {"target": target}} if python else {}),
             "try_change": {"target": target, "runner": runner},
+            "try_condition": {"target": target, "runner": runner},
         },
-        "evidence": [_item(name, means, target, expect) for name, means in FACTS.items()],
-        "completion": {"all": list(FACTS)},
+        "evidence": [
+            *(_item(name, means, target, expect) for name, means in FACTS.items()),
+            *(_condition(kind, means, target, expect) for kind, means in CONDITIONS.items()),
+        ],
+        "completion": {"all": [" or ".join([name, *CONDITIONS]) for name in FACTS]},
         "answer": {"template": ANSWER},
+    }
+
+
+def _condition(kind: str, means: str, target: str, expect: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": kind,
+        "means": means,
+        "tool": "try_condition",
+        "where": {"kind": kind, "target": target},
+        "expect": expect,
+        "check": f"root_cause.{kind}",
+        "about": "subject",
+        "bind": CONDITION_BOUND,
     }
 
 

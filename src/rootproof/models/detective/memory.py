@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rootproof.models.detective.conditions import Conditions
+
 
 @dataclass
 class Memory:
@@ -29,6 +31,7 @@ class Memory:
     """A supported change was asked for a second time."""
     read: set[tuple[str, int, int]] = field(default_factory=set)
     """(path, first, last) that was asked for."""
+    conditions: Conditions = field(default_factory=Conditions)
 
     def notice(self, view: Mapping[str, Any]) -> None:
         """Take what is new from one view."""
@@ -36,6 +39,7 @@ class Memory:
         if not isinstance(last, Mapping) or not isinstance(last.get("result"), Mapping):
             return
         result = last["result"]
+        self.conditions.notice(last.get("tool"), result)
         if last.get("tool") == "trace_test":
             self.traced = True
             self.trace = result

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rootproof.models.detective import conditions, rivals
 from rootproof.models.detective.leads import lead
 from rootproof.models.detective.memory import Memory, key
 from rootproof.models.interface import Reply, View
@@ -105,6 +106,15 @@ def _read(place: tuple[str, int, int], why: str) -> Message:
     return _action("read_file", why, path=place[0], start=place[1], end=place[2])
 
 
+def rival(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """A change is confirmed: put the clean changes of other places through the protocol too, for they rival it."""
+    flip = rivals.left(memory)
+    if flip is None:
+        return None
+    memory.tried[key(flip["edits"])] = "asked"
+    return _action("try_change", f"rival: {flip_words(flip)}", target=target(view), edits=flip["edits"])
+
+
 def confirm(memory: Memory, view: Mapping[str, Any]) -> Message | None:
     """Put the best change through the whole protocol."""
     flip = memory.next_flip()
@@ -130,4 +140,29 @@ def flip_words(flip: Mapping[str, Any] | None) -> str:
     return f"{flip.get('function', '?')}: {flip.get('note') or flip.get('operator', '')}" if flip else ""
 
 
-STAGES: tuple[Stage, ...] = (conclude, trace, read_spans, read, confirm, search)
+def unequal(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """The target does not fail alike each time: no change of code can be confirmed, so look at the conditions."""
+    if not memory.conditions.unequal:
+        return None
+    return condition(memory, view) or _final("the target does not fail alike each time, and no condition explains it")
+
+
+def condition(memory: Memory, view: Mapping[str, Any]) -> Message | None:
+    """Examine the next condition."""
+    attempt = memory.conditions.next() if "try_condition" in view.get("tools", {}) else None
+    if attempt is None:
+        return None
+    return _action("try_condition", f"condition: {conditions.words(attempt)}", target=target(view), **attempt)
+
+
+STAGES: tuple[Stage, ...] = (
+    conclude,
+    trace,
+    unequal,
+    read_spans,
+    rival,
+    read,
+    confirm,
+    search,
+    condition,
+)

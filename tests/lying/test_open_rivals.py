@@ -85,8 +85,8 @@ class Searched:
         edits = [{"path": PRICING, "start": 21, "end": 21, "text": self.text + "\n"}]
         place = f"{PRICING}::to_pay"
         flip = {"edits": edits, "function": place, "places": [place], **self.row}
-        fields = {"test": EDGE, "baseline": "failed", "tries": 1, "flips": [flip], "by_status": {}, "problem": ""}
-        return Observation(fields)
+        told = {"clean": int(self.row["clean"]), "best": place, "flips": [flip], "functions": [], "statements": []}
+        return Observation({"test": EDGE, "baseline": "failed", "tries": 1, **told, "by_status": {}, "problem": ""})
 
 
 CLEAN = {"clean": True, "kept": 4, "broken": 0, "unfinished": False}

@@ -24,7 +24,7 @@ def suspect_rows(suspects: Sequence[Suspect]) -> list[dict[str, Json]]:
             "first": suspect.first,
             "last": suspect.last,
             "rank": suspect.rank,
-            "why": visible(suspect.reason[:160]),
+            "why": visible(suspect.reason[:90]),
         }
         for suspect in suspects[:SHOWN]
     ]
@@ -57,20 +57,28 @@ def places(change: Change, sources: Sources) -> list[str]:
 
 
 def flip_row(flip: Flip, sources: Sources) -> dict[str, object]:
-    """A change with which the test passed, as edits that can be asked for."""
-    return {
+    """A change with which the test passed, as edits that can be asked for.
+
+    Kept short, for several must fit into a view: ``places`` is there only where it is not the function alone, and
+    ``unfinished`` only where some neighbour's outcome is not known.
+    """
+    row: dict[str, object] = {
         "edits": [
             {"path": edit.file, "start": edit.first, "end": edit.last, "text": edit.new} for edit in flip.change.edits
         ],
         "function": flip.function,
-        "places": places(flip.change, sources),
         "operator": "+".join(dict.fromkeys(edit.operator for edit in flip.change.edits)),
         "clean": flip.clean,
         "kept": flip.kept,
         "broken": len(flip.broken),
-        "unfinished": not flip.clean and not flip.broken,
-        "note": visible(flip.change.note[:160]),
+        "note": visible(flip.change.note[:80]),
     }
+    where = places(flip.change, sources)
+    if where not in ([], [flip.function]):
+        row["places"] = where
+    if not flip.clean and not flip.broken:
+        row["unfinished"] = True
+    return row
 
 
 def flip_words(flip: Flip) -> str:

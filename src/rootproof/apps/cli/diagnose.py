@@ -44,6 +44,8 @@ def diagnose(
     containment: flags.Containment = "best",
     trust_this_repository: flags.Trust = False,
     python: flags.Interpreter = None,
+    record: flags.Record = None,
+    suggest: flags.Suggest = False,
     as_json: flags.Json = False,
 ) -> None:
     """Find out why a test fails, and show it: reproduce, look, intervene in throw-away copies, confirm."""
@@ -67,6 +69,7 @@ def diagnose(
         containment=containment,
         trusted=trust_this_repository,
         places=(python, None),
+        proposer=(record, suggest),
         listeners=(progress,),
     )
     options = replace(options, tell=progress.note)

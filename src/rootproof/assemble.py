@@ -42,7 +42,9 @@ RULES = "2"
 def catalog() -> dict[str, ToolSpec]:
     """The tools of this installation, by name."""
     from rootproof.tools import (
+        history,
         list_files,
+        probe,
         read_file,
         run_test,
         search_changes,
@@ -52,7 +54,18 @@ def catalog() -> dict[str, ToolSpec]:
         try_condition,
     )
 
-    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change, try_condition)
+    specs = (
+        run_test,
+        search_code,
+        read_file,
+        list_files,
+        trace_test,
+        search_changes,
+        probe,
+        history,
+        try_change,
+        try_condition,
+    )
     return {tool.SPEC.name: tool.SPEC for tool in specs}
 
 

@@ -59,7 +59,7 @@ class Workshop:
 
     def tool(self, name: str) -> Tool:
         """The tool of that name, under the contract's settings."""
-        from rootproof.tools import list_files, read_file, search_changes, search_code, trace_test
+        from rootproof.tools import list_files, probe, read_file, search_changes, search_code, trace_test
 
         settings = self.contract.tools[name]
         plain: dict[str, Callable[..., Tool]] = {
@@ -71,10 +71,13 @@ class Workshop:
             return plain[name](self.scope, settings)
         searching: dict[str, Callable[..., Tool]] = {
             "trace_test": trace_test.TraceTest,
+            "probe": probe.Probe,
             "search_changes": search_changes.SearchChanges,
         }
         if name in searching:
             return searching[name](self.engine, settings)
+        if name == "history":
+            return self._history(settings)
         if name == "try_change":
             return self._try_change(settings)
         if name == "try_condition":
@@ -85,6 +88,11 @@ class Workshop:
         from rootproof.tools.try_change import TryChange
 
         return TryChange(self.scope, self.runner, self.sandbox, settings, self.options.interpreter)
+
+    def _history(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.history import History
+
+        return History(self.scope, self.sandbox, settings)
 
     def _try_condition(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.try_condition import TryCondition
@@ -126,7 +134,7 @@ class Workshop:
         def subject(test: str) -> Subject:
             project = self.runner.project(self.scope.root, file_of(test), self.options.interpreter)
             python = project.interpreter or Path(sys.executable)
-            return Subject(project.root, python, readable=project.readable)
+            return Subject(project.root, python, readable=project.readable, hidden=self.hidden)
 
         jobs = len(os.sched_getaffinity(0))
         return Engine(subject, self.sandbox, self.contract.scope.tests, Sources(self.scope.root), jobs)

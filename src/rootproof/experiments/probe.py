@@ -96,17 +96,25 @@ def _names(plan: Plan) -> bool:
     return plan[0] == "name" or any(_names(part) for part in plan[1:] if isinstance(part, list))
 
 
-def probe_command(
-    subject: Subject, tests: Sequence[str], place: tuple[str, int], plans: Sequence[Plan], scratch: Path, seconds: float
-) -> Command:
-    """Run the tests in one process and look at one line."""
+@dataclass(frozen=True)
+class Look:
+    """One look at one line."""
+
+    tests: tuple[str, ...]
+    file: str
+    line: int
+    plans: tuple[Plan, ...]
+
+
+def probe_command(subject: Subject, look: Look, scratch: Path, seconds: float) -> Command:
+    """Run the tests in one process and look at the line."""
     request = {
         "kind": "probe",
-        "files": list(dict.fromkeys(test.split("::")[0] for test in tests)),
-        "tests": list(tests),
-        "file": place[0],
-        "line": place[1],
-        "plans": list(plans),
+        "files": list(dict.fromkeys(test.split("::")[0] for test in look.tests)),
+        "tests": list(look.tests),
+        "file": look.file,
+        "line": look.line,
+        "plans": list(look.plans),
         "most": MOST_VALUES,
     }
     limits = Limits(seconds=seconds, cpu_seconds=seconds, memory_mb=4096)

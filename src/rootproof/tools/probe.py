@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rootproof.canonical import Json
 from rootproof.experiments.engine import Engine
-from rootproof.experiments.probe import MOST_EXPRESSIONS, NotProbed, Seen, plan_of, probe_command, read_probe
+from rootproof.experiments.probe import MOST_EXPRESSIONS, Look, NotProbed, Seen, plan_of, probe_command, read_probe
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
 SPEC = ToolSpec(
@@ -72,7 +72,8 @@ class Probe:
         subject = self.engine.subject(test)
         with tempfile.TemporaryDirectory(prefix="rootproof-probe-") as scratch:
             seconds = min(60.0, request.seconds)
-            command = probe_command(subject, tests, (path, line), list(good.values()), Path(scratch), seconds)
+            look = Look(tuple(tests), path, line, tuple(good.values()))
+            command = probe_command(subject, look, Path(scratch), seconds)
             completed = self.engine.sandbox.run(command)
         seen, problem = read_probe(completed, list(good))
         fields: dict[str, object] = {

@@ -16,7 +16,9 @@ from rootproof.tools.interface import Tool, ToolSpec
 def catalog() -> dict[str, ToolSpec]:
     """The tools of this installation, by name."""
     from rootproof.tools import (
+        history,
         list_files,
+        probe,
         read_file,
         run_test,
         search_changes,
@@ -26,8 +28,9 @@ def catalog() -> dict[str, ToolSpec]:
         try_condition,
     )
 
-    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes, try_change, try_condition)
-    return {tool.SPEC.name: tool.SPEC for tool in specs}
+    specs = (run_test, search_code, read_file, list_files, trace_test, search_changes)
+    more = (probe, history, try_change, try_condition)
+    return {tool.SPEC.name: tool.SPEC for tool in (*specs, *more)}
 
 
 def checks() -> dict[str, evidence.Check]:

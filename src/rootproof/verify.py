@@ -192,6 +192,25 @@ def _judged(stored: Stored, state: State, ledger: Ledger, spec: ToolSpec) -> lis
     return [] if again == stored.event else [f"event {stored.seq}: its facts do not follow from the observation"]
 
 
+def _trial(cause: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tool that showed a cause, and what it is asked to show it again."""
+    if cause["kind"] == "code":
+        return "try_change", {"target": cause["target"], "edits": cause["change"]}
+    name, _, value = str(cause["variable"]).partition("=")
+    asked: dict[str, Any] = {"target": cause["target"], "kind": cause["kind"]}
+    if name:
+        asked.update(variable=name, value=value, against=str(cause["against"]))
+    if cause["predecessors"]:
+        asked["before"] = [{"test": test} for test in cause["predecessors"]]
+    return "try_condition", asked
+
+
+def _repeated(cause: Mapping[str, Any]) -> str:
+    if cause["kind"] == "code":
+        return "reproduction, pairs, controls and neighbours, run again here"
+    return f"the runs that show {cause['kind']}, made again here"
+
+
 def _again(ledger: Ledger, report: Mapping[str, Any], root: Path, options: Options, done: tuple[str, ...]) -> Verified:
     """Repeat reproduction, pairs, controls and neighbours here, with the reduced change."""
     cause = report["derived"]["cause"]
@@ -200,14 +219,14 @@ def _again(ledger: Ledger, report: Mapping[str, Any], root: Path, options: Optio
     from rootproof.tools.interface import Declined
 
     case = assemble.assemble(ledger.contract, root, options)
-    edits = cause["change"]
-    request = assemble.request_for(case, "try_change", {"target": cause["target"], "edits": edits})
-    result = case.tools["try_change"].run(request)
+    tool, arguments = _trial(cause)
+    request = assemble.request_for(case, tool, arguments)
+    result = case.tools[tool].run(request)
     if isinstance(result, Declined):
         return Verified("not_checkable", (result.reason, result.hint), done)
     said = result.fields
     shown = f"here: {said['verdict']} {said['grade']}: {said['reason']}".strip()
     if said["verdict"] == "supported" and said["signature"] == cause["signature"]:
-        return Verified("confirmed", (shown,), (*done, "reproduction, pairs, controls and neighbours, run again here"))
+        return Verified("confirmed", (shown,), (*done, _repeated(cause)))
     answer: Answer = "not_checkable" if said["verdict"] == "inconclusive" else "refuted"
     return Verified(answer, (shown,), done)

@@ -71,7 +71,7 @@ class Workshop:
 
     def tool(self, name: str) -> Tool:
         """The tool of that name, under the contract's settings."""
-        from rootproof.tools import list_files, read_file, search_changes, search_code, trace_test
+        from rootproof.tools import list_files, probe, read_file, search_changes, search_code, trace_test
 
         settings = self.contract.tools[name]
         plain: dict[str, Callable[..., Tool]] = {
@@ -83,10 +83,13 @@ class Workshop:
             return plain[name](self.scope, settings)
         searching: dict[str, Callable[..., Tool]] = {
             "trace_test": trace_test.TraceTest,
+            "probe": probe.Probe,
             "search_changes": search_changes.SearchChanges,
         }
         if name in searching:
             return searching[name](self.engine, settings)
+        if name == "history":
+            return self._history(settings)
         if name == "try_change":
             return self._try_change(settings)
         if name == "try_condition":
@@ -107,6 +110,11 @@ class Workshop:
         """Pass on how far an action is, to whoever wants to know."""
         if self.options.tell is not None:
             self.options.tell(text)
+
+    def _history(self, settings: Mapping[str, Any]) -> Tool:
+        from rootproof.tools.history import History
+
+        return History(self.scope, self.sandbox, settings)
 
     def _try_condition(self, settings: Mapping[str, Any]) -> Tool:
         from rootproof.tools.try_condition import TryCondition
@@ -165,7 +173,7 @@ class Workshop:
         def subject(test: str) -> Subject:
             project = self.runner(test).project(self.scope.root, file_of(test), self.options.interpreter)
             python = project.interpreter or Path(sys.executable)
-            return Subject(project.root, python, readable=project.readable)
+            return Subject(project.root, python, readable=project.readable, hidden=self.hidden)
 
         jobs = len(os.sched_getaffinity(0))
         tests, sources = self.contract.scope.tests, Sources(self.scope.root)

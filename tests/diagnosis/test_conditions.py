@@ -6,6 +6,8 @@ all in full, so that a search may find changes that turn them green by luck.
 
 from __future__ import annotations
 
+import copy
+import json
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -15,11 +17,14 @@ from typing import Any
 import pytest
 
 from diagnosis.cases_without_a_code_cause import MAKERS, Made
-from rootproof import assemble
+from rootproof import assemble, verify
 from rootproof.assemble import Options, load_document, run
 from rootproof.investigations.root_cause.terms import Numbers, terms
 from rootproof.models.detective.policy import Detective
 from rootproof.outcome import Outcome
+from rootproof.report.as_html import html
+from rootproof.report.as_markdown import markdown
+from rootproof.report.build import Ledger, build
 from small_project import Small, small
 
 SEED, EACH = 20_404, 4
@@ -61,6 +66,26 @@ def concluded(outcome: Outcome, store: Path) -> str:
     state: Any = assemble.replayed(opened, outcome.run)
     kinds = [kind for kind in ("order", "environment", "flaky") if state.fact(kind, state.subject)]
     return kinds[0] if kinds else "code"
+
+
+def test_the_report_of_an_order_can_be_checked_again_and_an_edit_is_refuted(tmp_path: Path) -> None:
+    made = MAKERS["order"](random.Random(SEED))
+    project, store = small(tmp_path / "project", made.files), tmp_path / "runs.db"
+    outcome = diagnosed(project, made, store, searching=False)
+    opened = assemble.open_store(store, read_only=True)
+    report = json.loads(json.dumps(build(Ledger(outcome.run, tuple(opened.events(outcome.run)), opened.blob))))
+    cause = report["derived"]["cause"]
+    assert cause["kind"] == "order" and cause["predecessors"] == ["test_case.py::test_that_leaves_something"]
+    assert "the order of the tests" in markdown(report) and "test_that_leaves_something" in html(report)
+    options = Options(containment="none", trusted=True)
+    again = verify.verify(report, project.root, options)
+    assert again.answer == "confirmed" and "made again here" in again.checked[-1], again
+    edited = copy.deepcopy(report)
+    edited["derived"]["cause"]["predecessors"] = ["test_case.py::test_other_0"]
+    assert verify.verify(edited, project.root, options).answer == "refuted"
+    source = next(name for name in made.files if name.endswith(".py") and "test" not in name)
+    (project.root / source).write_text("def double(value):\n    return 2 * value\n")
+    assert verify.verify(report, project.root, options).answer == "stale"
 
 
 def test_there_are_enough_cases() -> None:

@@ -73,6 +73,14 @@ class Engine:
         found = spectrum(trace, self.sources)
         return Study(trace, found, rank(trace, found, self.sources))
 
+    def nearest(self, test: str) -> str:
+        """The passing test whose run is most like the target's, if it was traced; else empty."""
+        study = self._studies.get(test)
+        if study is None or not study.spectrum.passing:
+            return ""
+        near = study.spectrum.nearness
+        return study.spectrum.passing[max(range(len(near)), key=lambda number: near[number])][0]
+
     def search(self, test: str, most: int, limits: MutantLimits) -> tuple[Study, Search]:
         """Try up to ``most`` changes of the suspects, the most promising first, none of them twice.
 

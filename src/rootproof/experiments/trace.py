@@ -29,6 +29,8 @@ class Subject:
     python: Path
     env: Mapping[str, str] = field(default_factory=dict)
     readable: tuple[Path, ...] = ()
+    hidden: tuple[str, ...] = ()
+    """Root-relative paths that are not there inside (secret files)."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def engine_command(subject: Subject, request: Mapping[str, Any], scratch: Path, 
         cwd=subject.root,
         env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", **subject.env},
         readable=(START.parent, scratch, *subject.readable),
+        hidden=subject.hidden,
         writable=True,
         channel=True,
         limits=limits,

@@ -44,7 +44,27 @@ def _lines(derived: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[st
     yield derived["claim"]
 
 
+def _condition(cause: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        f"The failure of {code(cause['target'])} is no fault that a change of code explains. It is confirmed, grade "
+        f"{cause['grade']} (event {cause['event']}): {code(cause['condition'], 400)}."
+    )
+    yield ""
+    if cause["signature"]:
+        yield f"It fails as {code(cause['signature'], 400)}."
+        yield ""
+    yield from (f"- must run before it: {code(test)}" for test in cause["predecessors"])
+    yield from (f"- {name.replace('_', ', ')}: {count} runs" for name, count in cause["counts"].items())
+    if cause["interval"]:
+        low, high = cause["interval"]
+        yield f"- rate of failure: {low:.0%} to {high:.0%} (95 %)"
+    yield ""
+
+
 def _cause(cause: Mapping[str, Any]) -> Iterator[str]:
+    if cause["kind"] != "code":
+        yield from _condition(cause)
+        return
     yield f"The cause of {code(cause['target'])} is confirmed, grade {cause['grade']} (event {cause['event']})."
     yield ""
     for span in cause["spans"]:

@@ -102,8 +102,8 @@ def _digests(events: Iterable[Stored]) -> set[str]:
     return {digest for s in events if isinstance(s.event, Observed) for digest in s.event.attachments.values()}
 
 
-def _observed(events: Iterable[Stored], tool: str) -> list[tuple[Stored, Observed]]:
-    return [(s, s.event) for s in events if isinstance(s.event, Observed) and s.event.tool == tool]
+def _observed(events: Iterable[Stored], *tools: str) -> list[tuple[Stored, Observed]]:
+    return [(s, s.event) for s in events if isinstance(s.event, Observed) and s.event.tool in tools]
 
 
 def cause(ledger: Ledger, state: State) -> dict[str, Any] | None:
@@ -116,6 +116,21 @@ def cause(ledger: Ledger, state: State) -> dict[str, Any] | None:
             kept = ("target", "grade", "kind", "signature", "subject", "change", "diff", "spans", "pairs", "neighbours")
             shown = {name: fields.get(name) for name in (*kept, "controls", "unmade", "containment", "place", "width")}
             return {"event": stored.seq, **shown, "context": _context(ledger, observed)}
+    return _condition(ledger, state)
+
+
+CONDITION = (
+    "target", "grade", "kind", "signature", "subject", "condition", "predecessors", "variable", "against", "counts",
+    "interval", "containment",
+)  # fmt: skip
+
+
+def _condition(ledger: Ledger, state: State) -> dict[str, Any] | None:
+    """A cause that is not in the code."""
+    for stored, observed in reversed(_observed(ledger.events, "try_condition")):
+        fields = observed.fields
+        if fields.get("subject") == state.subject and fields.get("verdict") == "supported":
+            return {"event": stored.seq, **{name: fields.get(name) for name in CONDITION}}
     return None
 
 
@@ -143,11 +158,11 @@ def suspects(events: Sequence[Stored]) -> list[dict[str, Any]]:
 
 
 def hypotheses(events: Sequence[Stored]) -> list[dict[str, Any]]:
-    """Every change that was tried under the protocol, with its verdict."""
-    kept = ("verdict", "grade", "rule", "reason", "place", "diff")
+    """Every change and every condition that was tried under the protocol, with its verdict."""
+    kept = ("verdict", "grade", "rule", "reason", "place", "diff", "kind", "open_in")
     return [
         {"event": stored.seq, **{name: observed.fields.get(name) for name in kept}}
-        for stored, observed in _observed(events, "try_change")
+        for stored, observed in _observed(events, "try_change", "try_condition")
     ]
 
 

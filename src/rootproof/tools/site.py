@@ -18,15 +18,17 @@ from rootproof.scope import Scope
 AT_ONCE = 2
 """Cold runs side by side at most: more would disturb what they measure."""
 
+Means = tuple[Runner, Sandbox, Path | None]
+"""With what tests are run: runner, sandbox and the interpreter the user named."""
 
-def site_of(
-    scope: Scope, runner: Runner, sandbox: Sandbox, settings: Mapping[str, Json], target: str, interpreter: Path | None
-) -> Site:
+
+def site_of(scope: Scope, means: Means, settings: Mapping[str, Json], target: str) -> Site:
     """The site for one target.
 
     Raises:
         NotRunnable: nothing here can run the target.
     """
+    runner, sandbox, interpreter = means
     root, hidden = scope.root, scope.secrets()
     project = replace(runner.project(root, file_of(target), interpreter), hidden=hidden)
     files = tuple(scope.files())

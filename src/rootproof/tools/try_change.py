@@ -148,7 +148,7 @@ class TryChange:
         Raises:
             NotRunnable: nothing here can run the target.
         """
-        return site_of(self.scope, self.runner, self.sandbox, self.settings, target, self.interpreter)
+        return site_of(self.scope, (self.runner, self.sandbox, self.interpreter), self.settings, target)
 
     def _edits(self, request: Request) -> tuple[Edit, ...] | Declined:
         """The requested edits against the files as they are now."""

@@ -104,7 +104,7 @@ class TryCondition:
         if outside:
             return Declined(f"{outside[:120]} is no test of the contract", "name tests of the scope")
         try:
-            site = site_of(self.scope, self.runner, self.sandbox, self.settings, target, self.interpreter)
+            site = site_of(self.scope, (self.runner, self.sandbox, self.interpreter), self.settings, target)
         except NotRunnable as error:
             return Declined(f"{error}", error.remedy)
         began = time.monotonic()

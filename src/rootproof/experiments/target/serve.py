@@ -1,4 +1,4 @@
-"""Serves one request: ``trace`` (what runs where), ``mutants`` (which changes flip the test)."""
+"""Serves one request: ``trace`` (what runs where), ``mutants`` (which changes flip the test), ``probe`` (values)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import channel, coverage, mutants, reimport
+from . import channel, coverage, mutants, probe, reimport
 from .lines import Files
 from .session import Plugin, run_pytest
 
-WORK: dict[str, Callable[..., Any]] = {"trace": coverage.work, "mutants": mutants.work, "one": mutants.one}
+WORK: dict[str, Callable[..., Any]] = {
+    "trace": coverage.work,
+    "mutants": mutants.work,
+    "one": mutants.one,
+    "probe": probe.work,
+}
 
 
 def serve(request: dict[str, Any], place: str) -> int:

@@ -162,6 +162,8 @@ class Confirmation:
     dropped: tuple[tuple[str, str], ...] = ()
     earlier_assertions: bool = False
     """Without neighbours: earlier assertions of the target ran the changed function."""
+    witnesses: int = -1
+    """Neighbours that run a changed statement itself, not just its function; -1: not counted here."""
     places: tuple[Place, ...] = ()
     unmade: tuple[tuple[str, str], ...] = ()
     """(check, why it could not be made here)."""

@@ -20,6 +20,7 @@ from rootproof.experiments.readers import Elsewhere, paired_span
 from rootproof.experiments.record import Confirmation, Run
 from rootproof.experiments.reduce import apply_all, fits
 from rootproof.experiments.reduction import reduced
+from rootproof.experiments.sources import parse
 from rootproof.experiments.watching import as_record, traced
 
 
@@ -92,9 +93,28 @@ def near(state: Confirming, record: Confirmation) -> Confirmation:
     chosen = _chosen(state, record)
     if not chosen:
         return replace(record, earlier_assertions=_earlier(state, record))
-    record = replace(record, neighbours=chosen)
+    record = replace(record, neighbours=chosen, witnesses=_witnesses(state, record, chosen))
     record = state.pair(record, Wanted("neighbours", "", chosen, chosen), state.matter(record).edits)
     return without_broken(state, record)
+
+
+def _witnesses(state: Confirming, record: Confirmation, chosen: Sequence[str]) -> int:
+    """Neighbours that run a changed statement; of a statement outside functions everything is one, so none is counted.
+
+    A neighbour that runs the function but not the statement says nothing of what is put there.
+    """
+    if state.spectrum is None or not all(owner.is_function for owner in touched(state, record)):
+        return -1
+    lines: dict[str, set[int]] = {}
+    for edit in record.proposed:
+        module = parse(edit.file, state.sources[edit.file])
+        for line in range(min(edit.first, edit.last), max(edit.first, edit.last) + 1):
+            statement = module.by_line.get(line) if module else None
+            lines.setdefault(edit.file, set()).update(statement.lines if statement else (line,))
+    ran = {run.test: run.lines for run in state.spectrum.runs}
+    return sum(
+        any(not s.isdisjoint(ran[test].get(file, ())) for file, s in lines.items()) for test in chosen if test in ran
+    )
 
 
 def _earlier(state: Confirming, record: Confirmation) -> bool:

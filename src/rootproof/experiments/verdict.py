@@ -82,6 +82,10 @@ def check_exceptions(record: Confirmation) -> tuple[str, ...]:
         return (*found, *(f"{check}: {why}" for check, why in record.unmade if check in ("assertion", "inert")))
     if len(kept) < FEW_NEIGHBOURS:
         found.append(f"few_neighbours: {len(kept)}")
+    elif record.witnesses == 0:
+        found.append(
+            "no_witness: no passing test runs the changed statement itself, so any other effect would do there"
+        )
     if not record.places:
         found.append("no_place: nothing else that the target runs has a branch or comparison to negate")
     found.extend(f"{check}: {why}" for check, why in record.unmade)

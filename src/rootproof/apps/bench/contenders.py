@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +25,7 @@ from rootproof.experiments.suspects import Suspect
 from rootproof.experiments.trace import Subject
 from rootproof.sandbox.interface import Sandbox
 
+INTERRUPTED = 130
 KEPT = 100
 """Suspects of each list that are kept with an answer."""
 SEARCHED = 600
@@ -108,23 +112,51 @@ def diagnosis_answer(prepared: Prepared, model: str, terms: Terms, kept: Path) -
     case = prepared.case
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
-    began, before = time.monotonic(), children_cpu()
+    began = time.monotonic()
     store = kept / "runs.sqlite"
     argv = [sys.executable, "-m", "rootproof", "diagnose", case.failing_tests[0], "--json", "--runner", "pytest"]
     argv += ["--root", str(prepared.root), "--python", str(prepared.python), "--store", str(store)]
     argv += ["--model", model, "--seconds", f"{terms.seconds:g}", *contained(terms)]
     answer = Answer(case.id, model, False)
-    try:
-        done = subprocess.run(argv, capture_output=True, timeout=terms.seconds * 1.5 + 60, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
+    done = measured(argv, kept, terms.seconds * 1.5 + 60)
+    if not done.ended:
         answer = replace(answer, why="did not end in time")
     else:
-        (kept / "said.txt").write_bytes(done.stderr)
         answer = read_outcome(answer, done.stdout, done.stderr.decode("utf-8", "replace"))
         if answer.ran:
             seen = observations(store)
             answer = with_places(with_suspects(answer, seen), seen, Sources(prepared.root))
-    return replace(answer, cpu_seconds=children_cpu() - before, seconds=time.monotonic() - began)
+    return replace(answer, cpu_seconds=done.cpu_seconds, seconds=time.monotonic() - began)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How a program ended, and its own CPU seconds with all that it waited for, whatever runs beside it."""
+
+    ended: bool
+    stdout: bytes
+    stderr: bytes
+    cpu_seconds: float
+
+
+def measured(argv: Sequence[str], kept: Path, seconds: float) -> Measured:
+    """Run a program to its end, or interrupt it when its time is up; what it says stays in ``kept``."""
+    places = kept / "outcome.json", kept / "said.txt"
+    with places[0].open("wb") as out, places[1].open("wb") as said:
+        started = subprocess.Popen(argv, stdout=out, stderr=said, stdin=subprocess.DEVNULL)
+        late = threading.Timer(seconds, started.send_signal, [signal.SIGINT])
+        late.start()
+        try:
+            _, status, usage = os.wait4(started.pid, 0)
+        except BaseException:
+            started.send_signal(signal.SIGINT)
+            started.wait()
+            raise
+        finally:
+            late.cancel()
+    started.returncode = os.waitstatus_to_exitcode(status)
+    ended = started.returncode != INTERRUPTED
+    return Measured(ended, places[0].read_bytes(), places[1].read_bytes(), usage.ru_utime + usage.ru_stime)
 
 
 def contained(terms: Terms) -> list[str]:

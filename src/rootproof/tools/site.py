@@ -15,6 +15,8 @@ from rootproof.runners.interface import Runner
 from rootproof.sandbox.interface import Limits, Sandbox
 from rootproof.scope import Scope
 
+CHANNEL_BYTES = 64 << 20
+"""Room for the records of a test file with thousands of cases: a cut record is worth nothing."""
 AT_ONCE = 2
 """Cold runs side by side at most: more would disturb what they measure."""
 
@@ -36,6 +38,7 @@ def site_of(scope: Scope, means: Means, settings: Mapping[str, Json], target: st
     seconds, memory = settings.get("timeout_seconds"), settings.get("memory_mb")
     limit = float(seconds) if isinstance(seconds, int) else 60.0
     limits = Limits(seconds=limit, cpu_seconds=2 * limit, memory_mb=memory if isinstance(memory, int) else 2048)
+    limits = replace(limits, channel_bytes=CHANNEL_BYTES)
     guards, jobs = guard_files(root, files, tests), min(len(os.sched_getaffinity(0)), AT_ONCE)
     return Site(root, project, runner, sandbox, tests, limits, guards, jobs)
 

@@ -33,7 +33,7 @@ class Progress:
         self.total = total
         self.lively = self.stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
         self._asked = ""
-        self._before = ("", "")
+        self._before: tuple[object, ...] = ()
         self._wrote = time.monotonic()
         self._back = ""
         self._found: tuple[str, ...] = ()
@@ -51,11 +51,11 @@ class Progress:
                 self._under(text)
         else:
             line = words.step_line(event)
-            if line and (line[0], line[1]) != self._before:
+            if line and (state.step, *line) != self._before:
                 self._step(state.step, line[0], line[1])
                 if isinstance(event, FinalJudged) and event.note and not event.accepted:
                     self._under(f"the proposer says, and nothing rests on it: {event.note}")
-                self._before = (line[0], line[1])
+                self._before = (state.step, *line)
 
     def note(self, text: str) -> None:
         """How far a long action is: in place on a terminal, else a line now and then."""
@@ -65,7 +65,7 @@ class Progress:
 
     def _step(self, step: int, word: str, text: str) -> None:
         self._live("")
-        self._before = ("", "")
+        self._before = ()
         shown = self._colour(word, f"{word:<15}")
         self.stream.write(f"{step:>3} {shown} {one_line(text, 300)}".rstrip() + "\n")
         self.stream.flush()

@@ -21,20 +21,20 @@ def constants(tree: ast.AST, env: Mapping[str, Any] | None = None) -> dict[objec
 def block_environment(body: list[ast.stmt]) -> Env:
     """The names that are constant after a straight run of statements."""
     env: Env = {}
-    _block(list(body), env, {})
+    _block(list(body), env, None)
     return env
 
 
-def _block(body: list[Any], env: Env, found: dict[object, Any]) -> None:
+def _block(body: list[Any], env: Env, found: dict[object, Any] | None) -> None:
     for node in body:
         _statement(node, env, found)
 
 
-def _statement(node: ast.AST, env: Env, found: dict[object, Any]) -> None:
-    own = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
-    for child in own if isinstance(node, ast.stmt) else [node]:
-        _note(child, env, found)
-    _assign(node, env, found)
+def _statement(node: ast.AST, env: Env, found: dict[object, Any] | None) -> None:
+    """``found`` is None where only the names matter: noting every value is most of the work."""
+    if found is not None:
+        _note_own(node, env, found)
+    _assign(node, env, {} if found is None else found)
     inner = [
         child
         for child in ast.iter_child_nodes(node)
@@ -56,6 +56,13 @@ def _statement(node: ast.AST, env: Env, found: dict[object, Any]) -> None:
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         for name in changed:
             env.pop(name, None)
+
+
+def _note_own(node: ast.AST, env: Env, found: dict[object, Any]) -> None:
+    """The constants of a statement without those inside it."""
+    own = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+    for child in own if isinstance(node, ast.stmt) else [node]:
+        _note(child, env, found)
 
 
 def _blocks(node: ast.AST) -> Iterator[list[Any]]:

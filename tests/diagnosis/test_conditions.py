@@ -1,7 +1,7 @@
 """Failures that no code explains, diagnosed by the detective: the right kind or honestly undetermined, no false cause.
 
-``make test`` runs one member of each kind, drawn by a seed, and leaves the search out; ``make test-suites`` runs them
-all in full, so that a search may find changes that turn them green by luck.
+``make test`` runs two members, drawn by a seed, and leaves the search out; ``make test-suites`` runs all kinds in full,
+so that a search may find changes that turn them green by luck.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from rootproof.report.build import Ledger, build
 from small_project import Small, small
 
 SEED, EACH = 20_404, 4
+QUICK = ("order", "wrong test")
+"""Run by ``make test``; the other kinds take a minute each."""
 CASES = [
     *(pytest.param(name, SEED % EACH, False, id=f"{name}-{SEED % EACH}-no-search") for name in MAKERS),
     *(

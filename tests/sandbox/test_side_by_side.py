@@ -26,6 +26,7 @@ def test_results_come_in_the_order_asked_for(tree: Path) -> None:
     assert [done.stdout.head for done in side_by_side(tasks, 2)] == [b"%d\n" % number for number in range(5)]
 
 
+@pytest.mark.writes_its_tree
 def test_they_run_at_once(tree: Path) -> None:
     """Each waits for what the other writes: one after the other they would wait for ever."""
     names = [tree / "one", tree / "other"]

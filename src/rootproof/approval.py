@@ -96,8 +96,17 @@ def _unfit(case: Case, asked: ApprovalRequested, given: ApprovalGiven, verdict: 
         return f"it can no longer be meant: {verdict.reason}"
     if verdict.digest != asked.request:
         return "what it would do now is not what approval was asked for"
+    return elsewhere(case, asked, given, "input")
+
+
+def elsewhere(case: Case, asked: ApprovalRequested, given: ApprovalGiven, what: str) -> str:
+    """Why an approval belongs to something else than was asked for here; empty where it does not.
+
+    Args:
+        what: the word for what was asked for.
+    """
     if given.request != asked.request:
-        return f"the approval given by {given.by} is for another input"
+        return f"the approval given by {given.by} is for another {what}"
     if not asked.contract == given.contract == case.contract.digest:
         return f"the approval given by {given.by} is for another contract"
     return ""

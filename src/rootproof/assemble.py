@@ -30,6 +30,7 @@ from rootproof.protocol import Action
 from rootproof.scope import Scope
 from rootproof.stores import default_store as default_store
 from rootproof.stores import open_store as open_store
+from rootproof.stores import proved as proved
 from rootproof.stores import replayed as replayed
 from rootproof.tools.interface import Request, SideEffectTool, Tool
 from rootproof.workshop import Options as Options
@@ -115,8 +116,7 @@ def go_on(store: Store, run: str, options: Options) -> Outcome:
     from rootproof.ledger.transfer import refuse_unvouched
 
     refuse_unvouched(store, run)
-    store.check_blobs(run)
-    state = replayed(store, run)
+    state = proved(store, run)
     assert state.began is not None
     contract = read_document(state.began.contract)
     if not state.resumable:

@@ -46,8 +46,7 @@ def decide(run: str, decision: Decision, store_file: str | Path | None) -> Outco
     try:
         run = store.find(run)
         refuse_unvouched(store, run)
-        store.check_blobs(run)
-        asked_of(run, assemble.replayed(store, run), decision)
+        asked_of(run, assemble.proved(store, run), decision)
         ledger = store.take(run)
         try:
             state = ledger.replay()  # as it is now that nobody else can write

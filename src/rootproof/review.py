@@ -6,8 +6,6 @@ what was edited is judged by the same rules again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rootproof import approval, canonical, mode, policy
 from rootproof.authority import authorise
 from rootproof.case import Case
@@ -53,17 +51,17 @@ def settle(case: Case, state: State, asked: ApprovalRequested) -> Entry:
     steps = given.steps or tuple(
         PlanStep.model_validate_json(canonical.to_bytes(step)) for step in asked.input["steps"]
     )
-    problems = [*_unfit(case, asked, given), *objections(case, state, steps)]
+    unfit = _unfit(case, asked, given)
+    problems = [*([unfit] if unfit else []), *objections(case, state, steps)]
     if problems:
         return Entry(Rejected(tool=PLAN, reason="; ".join(problems[:MOST_TOLD]), hint=HINT, invalid=False))
     return Entry(Planned(steps=steps, by=given.by, edited=bool(given.steps), note=asked.note))
 
 
-def _unfit(case: Case, asked: ApprovalRequested, given: ApprovalGiven) -> Iterator[str]:
-    if not policy.request_digest(PLAN, asked.input) == asked.request == given.request:
-        yield f"the approval given by {given.by} is for another plan"
-    if not asked.contract == given.contract == case.contract.digest:
-        yield f"the approval given by {given.by} is for another contract"
+def _unfit(case: Case, asked: ApprovalRequested, given: ApprovalGiven) -> str:
+    if policy.request_digest(PLAN, asked.input) != asked.request:
+        return "what it would do now is not what approval was asked for"
+    return approval.elsewhere(case, asked, given, "plan")
 
 
 def objections(case: Case, state: State, steps: tuple[PlanStep, ...]) -> list[str]:

@@ -126,6 +126,16 @@ def replayed(store: Store, run: str) -> State:
     return state
 
 
+def proved(store: Store, run: str) -> State:
+    """The same, once every stored observation was read against its digest as well.
+
+    Raises:
+        LedgerDamaged: as :func:`replayed`; or the event whose observation is not what it was.
+    """
+    store.check_blobs(run)
+    return replayed(store, run)
+
+
 def _data() -> Path:
     from platformdirs import user_data_path
 

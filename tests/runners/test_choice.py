@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from project_files import lay
 
-from rootproof import configuration
+from rootproof import assemble, configuration
 from rootproof.errors import UsageError
+from rootproof.investigations.root_cause.terms import Numbers, terms
 
 SUITE = """
     import unittest
@@ -157,3 +158,11 @@ class TestConfiguration:
         file.write_text("[test_programs.a]\nargv = ['x']\nreports = ['y']\n")
         with pytest.raises(UsageError, match="lies in the repository"):
             configuration.program("a", file.parent)
+
+
+def test_a_generated_contract_may_name_a_program_of_the_users_own(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("def test_a():\n    assert False\n")
+    document = terms("test_a.py::test_a", "command:own", ("test_a.py",), Numbers())
+    loaded = assemble.load_document(document, tmp_path, "contract")
+    named = {name: found["runner"] for name, found in loaded.contract.tools.items() if "runner" in found}
+    assert named == dict.fromkeys(("run_test", "try_change", "try_condition"), "command:own")

@@ -22,6 +22,7 @@ from rootproof.tools import test_report
 from rootproof.tools.arrangement import ORDERS, Arrangement
 from rootproof.tools.interface import Declined, Field, Observation, Record, Request, Result, Spend, ToolSpec
 from rootproof.tools.repeats import APART, combined
+from rootproof.tools.settings import ONE_RUN
 from rootproof.tools.test_report import Shot
 
 CAPTURED = 5
@@ -65,17 +66,7 @@ SPEC = ToolSpec(
         ),
         Field("vary_seed", "flag", "each repeat has the next seed", required=False, default=False),
     ),
-    settings=(
-        Field(
-            "runner",
-            "choice",
-            "which test runner",
-            choices=("auto", "pytest", "unittest", "vitest", "node_test"),
-            alias="command:",
-        ),
-        Field("timeout_seconds", "integer", "longest time of one run", least=1, most=3600),
-        Field("memory_mb", "integer", "most memory of one run", least=64, most=65536),
-    ),
+    settings=ONE_RUN,
     results=(
         Result("test", "text", "the test that was asked for", required=True),
         Result("status", "text", "its outcome", required=True, choices=(*get_args(TestStatus), *APART)),

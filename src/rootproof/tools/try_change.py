@@ -16,7 +16,7 @@ from rootproof.canonical import Json, digest
 from rootproof.errors import NotRunnable
 from rootproof.experiments.baseline import Baseline, measure
 from rootproof.experiments.change import Edit, decoded, split_lines
-from rootproof.experiments.cold import Cold, Meter, Site
+from rootproof.experiments.cold import Cold, Meter
 from rootproof.experiments.conclusion import ANSWERS, Verdict
 from rootproof.experiments.confirm import confirm
 from rootproof.experiments.findings import fields_of
@@ -27,6 +27,7 @@ from rootproof.runners.interface import Runner
 from rootproof.sandbox.interface import Sandbox
 from rootproof.scope import Scope
 from rootproof.tools.interface import Declined, Field, Observation, Record, Request, Result, Spend, ToolSpec
+from rootproof.tools.settings import ONE_RUN, TARGET
 from rootproof.tools.site import site_of
 
 RECORD = "confirmation.json"
@@ -51,18 +52,7 @@ SPEC = ToolSpec(
         Field("target", "name", "the failing test it should explain", required=False, of="tests", most=1000),
         Field("why", "text", "what the change is meant to show; never evidence", required=False, least=0, most=500),
     ),
-    settings=(
-        Field("target", "text", "the failing test where a request names none", most=1000),
-        Field(
-            "runner",
-            "choice",
-            "which test runner",
-            choices=("auto", "pytest", "unittest", "vitest", "node_test"),
-            alias="command:",
-        ),
-        Field("timeout_seconds", "integer", "longest time of one run", least=1, most=3600),
-        Field("memory_mb", "integer", "most memory of one run", least=64, most=65536),
-    ),
+    settings=(TARGET, *ONE_RUN),
     results=(
         Result("target", "text", "the failing test", required=True),
         Result("verdict", "text", "what follows from the runs", required=True, choices=ANSWERS),
@@ -124,7 +114,7 @@ class TryChange:
         if isinstance(edits, Declined):
             return edits
         try:
-            site = self._site(target)
+            site = site_of(self.scope, (self.runner, self.sandbox, self.interpreter), self.settings, target)
         except NotRunnable as error:
             return Declined(f"{error}", error.remedy)
         began = time.monotonic()
@@ -142,13 +132,6 @@ class TryChange:
             base = measure(cold, target, tree, covered=target.split("::", 1)[0].endswith(".py"))
             self._bases[target, tree] = base
         return confirm(cold.site, cold, base, edits, tries)
-
-    def _site(self, target: str) -> Site:
-        """
-        Raises:
-            NotRunnable: nothing here can run the target.
-        """
-        return site_of(self.scope, (self.runner, self.sandbox, self.interpreter), self.settings, target)
 
     def _edits(self, request: Request) -> tuple[Edit, ...] | Declined:
         """The requested edits against the files as they are now."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rootproof.canonical import Json, digest, digest_bytes
@@ -24,6 +24,7 @@ from rootproof.runners.interface import Runner
 from rootproof.sandbox.interface import Sandbox
 from rootproof.scope import Scope
 from rootproof.tools.interface import Declined, Field, Observation, Record, Request, Result, Spend, ToolSpec
+from rootproof.tools.settings import ONE_RUN, TARGET
 from rootproof.tools.site import site_of
 
 RECORD = "condition.json"
@@ -47,12 +48,7 @@ SPEC = ToolSpec(
         ),
         Field("before", "list", "order: the tests to run before it", False, items={"test": "text"}, most=500),
     ),
-    settings=(
-        Field("target", "text", "the failing test where a request names none", most=1000),
-        Field("runner", "choice", "which test runner", choices=("auto", "pytest", "unittest", "vitest", "node_test")),
-        Field("timeout_seconds", "integer", "longest time of one run", least=1, most=3600),
-        Field("memory_mb", "integer", "most memory of one run", least=64, most=65536),
-    ),
+    settings=(TARGET, *ONE_RUN),
     results=(
         Result("target", "text", "the failing test", required=True),
         Result("kind", "text", "order, environment or flaky", required=True, choices=KINDS),
@@ -111,7 +107,7 @@ class TryCondition:
         meter = Meter(request.seconds, request.cpu_seconds, request.test_runs)
         sources = {path: site.read(path) for path in fixtures(target, site.guards)}
         files = tuple(sorted((path, digest_bytes(data)) for path, data in sources.items()))
-        seen = examine(Cold(site, meter), _with(begun, files), str(request.input.get("reach") or "file"))
+        seen = examine(Cold(site, meter), replace(begun, files=files), str(request.input.get("reach") or "file"))
         spent = Spend(time.monotonic() - began, meter.spent_cpu, meter.runs)
         return observation(seen, sources, judgements.judge_condition(seen, sources), spent)
 
@@ -129,12 +125,6 @@ class TryCondition:
             variable=(str(given.get("variable") or ""), str(given.get("value") or "")),
             against=str(given.get("against") or ""),
         )
-
-
-def _with(begun: Condition, files: tuple[tuple[str, str], ...]) -> Condition:
-    from dataclasses import replace
-
-    return replace(begun, files=files)
 
 
 def fixtures(target: str, guards: tuple[str, ...]) -> tuple[str, ...]:

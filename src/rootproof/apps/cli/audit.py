@@ -25,8 +25,7 @@ def audit(
 
     opened = assemble.open_store(store, read_only=True)
     name = opened.find(run)
-    opened.check_blobs(name)
-    assemble.replayed(opened, name)
+    assemble.proved(opened, name)
     ledger = Ledger(name, tuple(opened.events(name)), opened.blob)
     again = verify.judged_again(ledger, assemble.catalog())
     if again.refuted:

@@ -27,8 +27,7 @@ def export(
 
     opened = assemble.open_store(store, read_only=True)
     name = opened.find(run)
-    opened.check_blobs(name)
-    assemble.replayed(opened, name)
+    assemble.proved(opened, name)
     archive = taken_out(opened, name)
     target = out or Path(f"{name}.zip")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")

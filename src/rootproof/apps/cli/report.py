@@ -26,8 +26,7 @@ def report(
 
     opened = assemble.open_store(store, read_only=True)
     name = opened.find(run)
-    opened.check_blobs(name)
-    assemble.replayed(opened, name)
+    assemble.proved(opened, name)
     document = build(Ledger(name, tuple(opened.events(name)), opened.blob))
     kind = out.suffix if out else ".json"
     if kind not in (".json", ".md", ".html"):

@@ -30,8 +30,7 @@ def show(
     opened = assemble.open_store(store, read_only=True)
     name = opened.find(run)
     try:
-        opened.check_blobs(name)
-        state = assemble.replayed(opened, name)
+        state = assemble.proved(opened, name)
     except StoreNewer:
         _unknown(opened, name)
         raise

@@ -276,3 +276,8 @@ EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
 def attachments_of(event: Event) -> Mapping[str, str]:
     """Digests of the stored bytes that an event refers to."""
     return event.attachments if isinstance(event, Observed) else {}
+
+
+def derived(event: Event) -> bool:
+    """Whether the event is a function of what is stored before it, and does not end the run: lost, it is made again."""
+    return isinstance(event, Checked) and not event.failed

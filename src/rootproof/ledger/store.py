@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 
 from rootproof import canonical
 from rootproof.errors import LeaseLost, LedgerDamaged, RunUnknown, StoreBusy, StoreError, StoreFull, StoreReadOnly
-from rootproof.event import attachments_of
+from rootproof.event import attachments_of, derived
 from rootproof.ledger import chain
 from rootproof.ledger.interface import Entry, Stored
 from rootproof.ledger.lease import LEASE_SECONDS, alive
@@ -44,6 +44,8 @@ class Line:
     fresh: bool
     """The run's first event: the run begins in the same transaction."""
     attachments: Mapping[str, bytes] = field(default_factory=dict)
+    derived: bool = False
+    """A loss of power may take it until the next event is stored: it is then derived again from what is there."""
 
 
 class Store(abc.ABC):
@@ -208,7 +210,7 @@ class RunLedger:
     def append(self, state: State, entry: Entry) -> State:
         seq, moment, body = state.seq + 1, _now(), chain.encode(entry.event)
         link = chain.link(self._head or chain.genesis(self.run), seq, self.epoch, moment, body)
-        line = Line(self.run, chain.Row(seq, self.epoch, moment, body, link), self._fresh, entry.attachments)
+        line = Line(self.run, chain.Row(seq, self.epoch, moment, body, link), self._fresh, entry.attachments, derived(entry.event))
         try:
             written = self.store.write(line)
         except (StoreBusy, StoreFull, StoreReadOnly) as error:

@@ -21,8 +21,8 @@ from rootproof.ledger.sqlite_errors import schema_of, transaction, translated
 from rootproof.ledger.store import SCHEMA, Line, RunRow, Store
 
 BUSY_SECONDS = 5.0
-# A commit writes every page it touched and an event is small: quarter pages cost a seventh less CPU. A log that is begun
-# again every 500 pages does not grow: waiting for the disk then costs a third less, for the file's size stays what it is.
+# A commit writes every page it touched and an event is small: quarter pages cost a seventh less CPU. A log that is
+# begun again every 500 pages keeps its size, and waiting for a file whose size stays costs a third less.
 PRAGMAS = ("page_size=1024", "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=500")
 
 _TABLES = """

@@ -210,7 +210,13 @@ class RunLedger:
     def append(self, state: State, entry: Entry) -> State:
         seq, moment, body = state.seq + 1, _now(), chain.encode(entry.event)
         link = chain.link(self._head or chain.genesis(self.run), seq, self.epoch, moment, body)
-        line = Line(self.run, chain.Row(seq, self.epoch, moment, body, link), self._fresh, entry.attachments, derived(entry.event))
+        line = Line(
+            self.run,
+            chain.Row(seq, self.epoch, moment, body, link),
+            self._fresh,
+            entry.attachments,
+            derived(entry.event),
+        )
         try:
             written = self.store.write(line)
         except (StoreBusy, StoreFull, StoreReadOnly) as error:

@@ -221,7 +221,14 @@ def _fault(model: Any, place: str, detail: Any) -> Fault:
         return Fault(where, "unknown key", near(str(loc[-1]), model.model_fields))
     if detail["type"] == "missing":
         return Fault(where, "it is missing", f"add {loc[-1]}")
-    return Fault(where, f"{str(detail.get('input'))[:80]!r}: {detail['msg']}", "write a value of the kind named")
+    return Fault(where, f"{str(detail.get('input'))[:80]!r}: {detail['msg']}", _mend(detail.get("ctx", {})))
+
+
+def _mend(bounds: Mapping[str, Any]) -> str:
+    for name, words in (("ge", "{} or more"), ("gt", "more than {}"), ("le", "{} or less"), ("lt", "less than {}")):
+        if name in bounds:
+            return f"write {words.format(bounds[name])}"
+    return "write a value of the kind named"
 
 
 def _on_disk(scope: Scope, root: Path) -> Iterator[Fault]:

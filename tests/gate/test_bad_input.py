@@ -80,7 +80,7 @@ KEYS = {
     "a test file that is not there": ('tests = ["tests/auth/test_login_redirect.py', 'tests = ["tests/auth/test_x.py', "scope.tests[0]: there is no file", "name a file that exists"),
     "a path that leads out": ('read  = ["src/shop/auth/login.py",', 'read  = ["../x",', "scope.read[0]: '../x' is no root-relative path", "relative to the root"),
     "a secret": ('read  = ["src/shop/auth/login.py",', 'read  = [".env",', "scope.read[0]: '.env' is a secret file", "never readable"),
-    "no step": ("max_steps = 8", "max_steps = 0", "budget.max_steps: '0'", "hint"),
+    "no step": ("max_steps = 8", "max_steps = 0", "budget.max_steps: '0'", "write 1 or more"),
     "not a number": ("max_steps = 8", 'max_steps = "8"', "budget.max_steps: '8'", "hint"),
     "no end": ("seconds = 300", "seconds = inf", "budget.seconds", "hint"),
     "a date": ("seconds = 300", "seconds = 2020-01-01", "budget.seconds", "hint"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+from pathlib import Path
 
 import pytest
 
 from rootproof.experiments import plan as planned
 from rootproof.experiments.change import Change, Refused
+from rootproof.experiments.keys import key_edits
 from rootproof.experiments.operators import Operators, rewrite, values
-from rootproof.experiments.sources import parse
+from rootproof.experiments.sources import Sources, parse
 
 
 def edits(source: str, line: int) -> dict[str, list[str]]:
@@ -68,6 +70,59 @@ def edits(source: str, line: int) -> dict[str, list[str]]:
 def test_operator(operator: str, before: str, after: str) -> None:
     source = f"import re\n\ndef f(a, b):\n    {before}\n    return isinstance(c, Tiger), a.color\n"
     assert after in edits(source, 4).get(operator, [])
+
+
+SHOP = """\
+class Till:
+    def __init__(self, coins=[]):
+        self.coins = coins
+        self.log = []
+
+    def take(self, coin):
+        self.coins.append(coin)
+        self.log.append(coin)
+        self.sum += coin.value
+
+    def give(self, coin):
+        if coin is None:
+            return
+        coin.name.strip()
+        self.coins.remove(coin)
+
+    def label(self, coin, count):
+        return coin.owner.name[0] + str(count * 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("operator", "line", "after"),
+    [
+        ("fresh_default", 2, "def __init__(self, coins=None):\n        if coins is None:\n            coins = []\n        self.coins = coins"),
+        ("keep_value", 14, "coin.name = coin.name.strip()"),
+        ("keep_value", 14, "return coin.name.strip()"),
+        ("step", 15, "self.log.append(coin)\n        self.coins.remove(coin)"),
+        ("step", 15, "self.coins.remove(coin)\n        self.sum -= coin.value"),
+        ("guard_value", 18, "return (coin.owner.name[0] if coin.owner.name else '') + str(count * 2)"),
+        ("guard_value", 18, "return (coin.owner.name[0] if coin.owner else None) + str(count * 2)"),
+        ("off_by_one", 18, "return coin.owner.name[0] + str((count - 1) * 2)"),
+    ],
+)  # fmt: skip
+def test_what_was_left_out(operator: str, line: int, after: str) -> None:
+    assert after in edits(SHOP, line).get(operator, [])
+
+
+def test_a_method_that_is_called_for_what_it_does_gives_nothing_to_keep() -> None:
+    assert "keep_value" not in edits(SHOP, 7)
+    assert not any(step.startswith("self.coins = coins") for step in edits(SHOP, 15)["step"]), "coins is unknown there"
+
+
+def test_a_key_of_a_dictionary_that_is_only_read_is_one_side_of_a_relation(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text('GIVEN = {"time_out": 3}\n\n\ndef f():\n    return GIVEN.get("timeout")\n')
+    sources = Sources(tmp_path)
+    module = sources.module("a.py")
+    assert module is not None
+    notes = [edit.new for _, edit in key_edits([module.by_line[1], module.by_line[5]], sources)]
+    assert "GIVEN = {'timeout': 3}\n" in notes and "    return GIVEN.get('time_out')\n" in notes
 
 
 def test_widening_an_except() -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from rootproof.experiments.change import Change, Edit, Refused, decoded, same_tree, split_lines
-from rootproof.experiments.listed import elsewhere, operator_of
+from rootproof.experiments.listed import ANY, elsewhere, operator_of
 from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import Owner, all_owners
 
@@ -68,26 +68,32 @@ def places(
     sources: Mapping[str, bytes],
     own: Iterable[str],
 ) -> list[tuple[str, Change]]:
-    """Up to three (function, change) elsewhere, one a function: the same operator, else a negation.
+    """Up to three (function, change) elsewhere, one a function: the same operator, else a negation, else any operator.
 
     Args:
         ran: lines the target executed, by file; tests left out.
         own: ``file::function`` of the subject, which are no other place.
     """
     skipped = set(own)
-    operators = [operator_of(edit, sources.get(edit.file, b"")) for edit in change.edits]
-    found = [each for name in dict.fromkeys(operators) if name for each in elsewhere(name, ran, sources, skipped)]
-    if found:
-        return _drawn(found, change)
-    for file in sorted(ran):
-        tree = tree_of(sources.get(file, b""))
-        if tree is None:
-            continue
-        lines = frozenset(ran[file])
-        for owner in all_owners(file, tree):
-            if owner.is_function and owner.key not in skipped:
-                found.extend((owner.key, c) for c in _negations(owner, tree, lines, sources[file]))
+    found = [each for name in _operators(change, sources) for each in elsewhere(name, ran, sources, skipped)]
+    found = found or list(_negations(ran, sources, skipped)) or list(elsewhere(ANY, ran, sources, skipped))
     return _drawn(found, change)
+
+
+def stand_in(change: Change, place: Change, sources: Mapping[str, bytes]) -> bool:
+    """Whether a place was changed by neither the change's operator nor a negation: a control of less weight."""
+    operators = _operators(change, sources)
+    for edit in place.edits:
+        lines = {edit.file: range(edit.first, edit.last + 1)}
+        negations = {made.digest for _, made in _negations(lines, sources, ())}
+        if Change((edit,)).digest not in negations and operator_of(edit, sources.get(edit.file, b"")) not in operators:
+            return True
+    return False
+
+
+def _operators(change: Change, sources: Mapping[str, bytes]) -> tuple[str, ...]:
+    found = (operator_of(edit, sources.get(edit.file, b"")) for edit in change.edits)
+    return tuple(dict.fromkeys(name for name in found if name))
 
 
 def _drawn(found: list[tuple[str, Change]], change: Change) -> list[tuple[str, Change]]:
@@ -99,7 +105,19 @@ def _drawn(found: list[tuple[str, Change]], change: Change) -> list[tuple[str, C
     return list(chosen.items())[:MAX_PLACES]
 
 
-def _negations(owner: Owner, tree: ast.Module, lines: frozenset[int], data: bytes) -> Iterator[Change]:
+def _negations(
+    ran: Mapping[str, Iterable[int]], sources: Mapping[str, bytes], skipped: Container[str]
+) -> Iterator[tuple[str, Change]]:
+    """(function, change) for each condition and comparison on the lines."""
+    for file in sorted(ran):
+        tree = tree_of(sources.get(file, b""))
+        lines = frozenset(ran[file])
+        for owner in all_owners(file, tree) if tree is not None else ():
+            if tree is not None and owner.is_function and owner.key not in skipped:
+                yield from ((owner.key, made) for made in _negated_in(owner, tree, lines, sources[file]))
+
+
+def _negated_in(owner: Owner, tree: ast.Module, lines: frozenset[int], data: bytes) -> Iterator[Change]:
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
         if not owner.first <= line <= owner.last or line not in lines:

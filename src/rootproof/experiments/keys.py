@@ -1,9 +1,9 @@
 """Producer and consumer that disagree about a string key: one side writes a key that nobody reads, the other reads one
 that nobody writes.
 
-Keys are string constants used as subscripts or as the first argument of ``get``, ``pop``, ``setdefault``,
-``getattr``, ``setattr`` and the like, in statements that the failing test runs. Each pair gives two changes, one for
-each side: the writer's key made the reader's, and the other way round.
+Keys are string constants used as subscripts, in dictionary displays, or as the first argument of ``get``, ``pop``,
+``setdefault``, ``getattr``, ``setattr`` and the like, in statements that the failing test runs or whose data it reads.
+Each pair gives two changes, one for each side: the writer's key made the reader's, and the other way round.
 """
 
 from __future__ import annotations
@@ -55,32 +55,34 @@ def key_edits(ran: Iterable[Statement], sources: Sources) -> list[tuple[Statemen
 def _uses(statement: Statement, sources: Sources) -> Iterator[KeyUse]:
     module = sources.module(statement.file)
     for node in _nodes(module, statement) if module else ():
-        found = _key(node)
-        if found is not None and found[0].value:
-            yield KeyUse(statement.file, str(found[0].value), found[1], found[0], statement)
+        for key, writes in _keys(node):
+            if key.value:
+                yield KeyUse(statement.file, str(key.value), writes, key, statement)
 
 
 def _nodes(module: Module, statement: Statement) -> Iterator[ast.AST]:
     """Expressions of a statement's own lines, not those of statements inside it."""
     for node in ast.walk(module.tree):
         line = getattr(node, "lineno", 0)
-        if statement.first <= line <= statement.last and isinstance(node, ast.Subscript | ast.Call):
+        if statement.first <= line <= statement.last and isinstance(node, ast.Subscript | ast.Call | ast.Dict):
             yield node
 
 
-def _key(node: ast.AST) -> tuple[ast.Constant, bool] | None:
-    """The string constant used as a key, and whether something is written under it."""
+def _keys(node: ast.AST) -> list[tuple[ast.Constant, bool]]:
+    """String constants used as keys, and whether something is written under them."""
+    if isinstance(node, ast.Dict):
+        return [(key, True) for key in node.keys if _is_text(key)]  # type: ignore[misc]
     if isinstance(node, ast.Subscript) and _is_text(node.slice):
-        return node.slice, isinstance(node.ctx, ast.Store)  # type: ignore[return-value]
+        return [(node.slice, isinstance(node.ctx, ast.Store))]  # type: ignore[list-item]
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         places = node.args[1:2] if name in ("getattr", "setattr", "hasattr", "delattr") else node.args[:1]
         if name in READERS | WRITERS and places and _is_text(places[0]):
-            return places[0], name in WRITERS  # type: ignore[return-value]
-    return None
+            return [(places[0], name in WRITERS)]  # type: ignore[list-item]
+    return []
 
 
-def _is_text(node: ast.AST) -> bool:
+def _is_text(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 

@@ -10,6 +10,7 @@ from rootproof.experiments.operators import Operators
 from rootproof.experiments.sources import Module, Statement, parse
 
 DELETES = "delete"
+ANY = "*"
 MOST_PLACES = 60
 """Statements looked at for a place control; the choice among them is by the change's digest."""
 
@@ -49,7 +50,7 @@ def _tree(edit: Edit, data: bytes) -> str:
 def elsewhere(
     operator: str, ran: Mapping[str, Iterable[int]], sources: Mapping[str, bytes], own: Iterable[str]
 ) -> Iterator[tuple[str, Change]]:
-    """(function, change) of one operator at executed statements of other functions."""
+    """(function, change) of one operator at executed statements of other functions; ``ANY``: of all but deletion."""
     skipped, looked = set(own), 0
     for file in sorted(ran):
         module = parse(file, sources.get(file, b""))
@@ -59,7 +60,10 @@ def elsewhere(
             if key in skipped or function is None or not function.is_function or looked >= MOST_PLACES:
                 continue
             looked += 1
-            found = [edit for edit in Operators(module).edits(statement) if edit.operator == operator] if module else []
+            made = Operators(module).edits(statement) if module else []
+            found = [
+                edit for edit in made if edit.operator == operator or (operator == ANY and edit.operator != DELETES)
+            ]
             if found:
                 yield key, Change((found[0],))
 

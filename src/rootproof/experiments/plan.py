@@ -34,7 +34,13 @@ def costs_of(failure: Failure | None) -> dict[str, float]:
     costs: dict[str, float] = {}
     if kind == "AttributeError" or "NoneType" in message or "not subscriptable" in message or "not iterable" in message:
         costs.update(
-            guard=0.4, none_test=0.6, near_attribute=0.6, widen_isinstance=0.6, swap_class=0.6, added_clause=0.8
+            guard=0.4,
+            guard_value=0.5,
+            none_test=0.6,
+            near_attribute=0.6,
+            widen_isinstance=0.6,
+            swap_class=0.6,
+            added_clause=0.8,
         )
     if "DID NOT RAISE" in message:
         costs.update(delete=0.6, widen_isinstance=1.5, widen_except=2, guard=1.5, comparison=0.8)
@@ -43,7 +49,7 @@ def costs_of(failure: Failure | None) -> dict[str, float]:
     if kind == "TypeError":
         costs.update(wrap=0.6, swap_arguments=0.6, drop_argument=0.6, guard=0.7)
     if kind in ("IndexError", "KeyError"):
-        costs.update(guard=0.5, get=0.5, index=0.6, slice=0.6, number=0.8, string=0.6)
+        costs.update(guard=0.5, guard_value=0.6, get=0.5, index=0.6, slice=0.6, number=0.8, string=0.6)
     if kind in ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError"):
         costs.update(near_name=0.3, near_variable=0.3, near_attribute=0.5)
     if _one_apart(failure):
@@ -76,12 +82,22 @@ def plan(trace: Trace, found: Spectrum, ranking: Ranking, sources: Sources, most
             mutant = Mutant(Change((edit,)), f"{suspect.file}::{suspect.function}", near[suspect.key], at_import)
             rated.append((weight, len(rated), mutant))
     rated.sort(key=lambda entry: entry[:2])
-    return [*_key_mutants(trace, found, sources), *(mutant for _, _, mutant in rated)][:most]
+    return [*_key_mutants(trace, found, ranking, sources), *(mutant for _, _, mutant in rated)][:most]
 
 
-def _key_mutants(trace: Trace, found: Spectrum, sources: Sources) -> Iterator[Mutant]:
+def _read_only(found: Spectrum, ranking: Ranking, sources: Sources) -> Iterator[Statement]:
+    """Statements that the failing test does not run and reads: the data of modules and classes."""
+    for suspect in ranking.statements[:SUSPECTS]:
+        module = sources.module(suspect.file)
+        statement = module.by_line.get(suspect.first) if module else None
+        if statement is not None and statement.key not in found.failing:
+            yield statement
+
+
+def _key_mutants(trace: Trace, found: Spectrum, ranking: Ranking, sources: Sources) -> Iterator[Mutant]:
     """First of all the few changes that make two sides agree about a key."""
-    for statement, edit in key_edits(found.failing.values(), sources):
+    ran = [*found.failing.values(), *_read_only(found, ranking, sources)]
+    for statement, edit in key_edits(ran, sources):
         near = neighbours_of(statement, found)
         at_import = not trace.imported.get(statement.file, frozenset()).isdisjoint(statement.lines)
         yield Mutant(Change((edit,)), f"{statement.file}::{statement.function}", near, at_import)

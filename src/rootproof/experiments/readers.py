@@ -119,7 +119,8 @@ def paired_span(old: ast.Module, new: ast.Module, elsewhere: Elsewhere) -> Span 
                 if line in elsewhere.ran[file] or line == owner.first
             ]
             if spans and not elsewhere.ran[file].isdisjoint(body_lines(owner, tree)):
-                found.append((len({word for word, _ in shared}), spans[0]))
+                inside = [span for span in spans if span.first != owner.first]  # a header says less than a statement
+                found.append((len({word for word, _ in shared}), (inside or spans)[0]))
     return max(found, key=lambda pair: (pair[0], pair[1].path, -pair[1].first))[1] if found else None
 
 

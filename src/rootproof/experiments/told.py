@@ -10,7 +10,7 @@ from rootproof.experiments.mutants import Flip, Search
 from rootproof.experiments.owners import owners
 from rootproof.experiments.sources import Sources
 from rootproof.experiments.suspects import Suspect
-from rootproof.text import visible
+from rootproof.text import one_line, visible
 
 SHOWN = 12
 
@@ -24,7 +24,7 @@ def suspect_rows(suspects: Sequence[Suspect]) -> list[dict[str, Json]]:
             "first": suspect.first,
             "last": suspect.last,
             "rank": suspect.rank,
-            "why": visible(suspect.reason[:90]),
+            "why": one_line(suspect.reason, 120),
         }
         for suspect in suspects[:SHOWN]
     ]
@@ -71,7 +71,7 @@ def flip_row(flip: Flip, sources: Sources) -> dict[str, object]:
         "clean": flip.clean,
         "kept": flip.kept,
         "broken": len(flip.broken),
-        "note": visible(flip.change.note[:80]),
+        "note": one_line(flip.change.note, 80),
     }
     where = places(flip.change, sources)
     if where not in ([], [flip.function]):

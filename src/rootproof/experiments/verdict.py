@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rootproof.experiments import controls
+from rootproof.experiments.change import Change
 from rootproof.experiments.conclusion import Judgement, Verdict, lasting, undecided
 from rootproof.experiments.control_judgements import asserted, compared, comparison_methods, inert, placed, renamed
 from rootproof.experiments.grade import change_exceptions, grade
@@ -69,7 +71,15 @@ def graded(matter: Matter) -> Verdict:
     found = grade(tuple(changes), tuple(checks), record.level)
     if not found.letter:
         return undecided("too_many_exceptions", found.reason)
+    if found.letter == "A" and _only_stand_ins(matter):
+        return Verdict("supported", "confirmed", "stand_in: no place has an operator like the change's", "B")
     return Verdict("supported", "confirmed", found.reason, found.letter)
+
+
+def _only_stand_ins(matter: Matter) -> bool:
+    """Whether each place control was another kind of change than the one it stands beside."""
+    record = matter.record
+    return all(controls.stand_in(record.change, Change(place.edits), matter.sources) for place in record.places)
 
 
 def check_exceptions(record: Confirmation) -> tuple[str, ...]:
@@ -81,12 +91,12 @@ def check_exceptions(record: Confirmation) -> tuple[str, ...]:
         found.append("no_coverage: this language has no trace here")
         return (*found, *(f"{check}: {why}" for check, why in record.unmade if check in ("assertion", "inert")))
     if len(kept) < FEW_NEIGHBOURS:
-        found.append(f"few_neighbours: {len(kept)}")
+        found.append(f"few_neighbours: {len(kept)} other passing tests run what is changed, {FEW_NEIGHBOURS} are asked")
     elif record.witnesses == 0:
         found.append(
             "no_witness: no passing test runs the changed statement itself, so any other effect would do there"
         )
     if not record.places:
-        found.append("no_place: nothing else that the target runs has a branch or comparison to negate")
+        found.append("no_place: nothing else that the target runs could be changed to see whether that helps too")
     found.extend(f"{check}: {why}" for check, why in record.unmade)
     return tuple(found)

@@ -13,6 +13,7 @@ import typer
 from rootproof.apps.cli import options as flags
 
 if TYPE_CHECKING:
+    from rootproof.apps.cli.tried import Tried
     from rootproof.assemble import Options
     from rootproof.diagnosis import Case, Question
     from rootproof.outcome import Outcome
@@ -93,6 +94,7 @@ def _carry_out(
 ) -> tuple[list[Outcome], bool]:
     from rootproof import diagnosis
     from rootproof.apps.cli.ending import interruptible
+    from rootproof.apps.cli.tried import Tried
 
     out = sys.stderr if as_json else sys.stdout
     outcomes: list[Outcome] = []
@@ -102,8 +104,9 @@ def _carry_out(
         _say(made, found.how, shop.reason, as_json)
         for case in [] if dry else made:
             out.write(f"\n{case.target}\n")
-            outcomes.append(diagnosis.run(case, options))
-            _told(outcomes[-1], as_json)
+            tried = Tried()
+            outcomes.append(diagnosis.run(case, replace(options, listeners=(*options.listeners, tried))))
+            _told(outcomes[-1], tried, as_json)
             if outcomes[-1].status == "cancelled":
                 break
     return outcomes, as_json
@@ -121,11 +124,11 @@ def _say(made: list[Case], how: str, runner: str, as_json: bool) -> None:
     out.flush()
 
 
-def _told(outcome: Outcome, as_json: bool) -> None:
+def _told(outcome: Outcome, tried: Tried, as_json: bool) -> None:
     from rootproof.apps.cli import words
 
     out = sys.stderr if as_json else sys.stdout
-    out.write("".join(line + "\n" for line in words.outcome_lines(outcome)))
+    out.write("".join(line + "\n" for line in (*tried.lines(outcome), *words.outcome_lines(outcome))))
     out.flush()
 
 

@@ -34,6 +34,7 @@ class Progress:
         self.lively = self.stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
         self._asked = ""
         self._before: tuple[object, ...] = ()
+        self._refused: tuple[str, ...] = ()
         self._wrote = time.monotonic()
         self._back = ""
         self._found: tuple[str, ...] = ()
@@ -52,10 +53,19 @@ class Progress:
         else:
             line = words.step_line(event)
             if line and (state.step, *line) != self._before:
-                self._step(state.step, line[0], line[1])
-                if isinstance(event, FinalJudged) and event.note and not event.accepted:
-                    self._under(f"the proposer says, and nothing rests on it: {event.note}")
+                self._judged(state.step, line, event)
                 self._before = (state.step, *line)
+
+    def _judged(self, step: int, line: tuple[str, str], event: Event) -> None:
+        refused = isinstance(event, FinalJudged) and not event.accepted
+        said = event.note if isinstance(event, FinalJudged) and refused else ""
+        if refused and (*line, said) == self._refused:
+            self._step(step, line[0], "as before")
+            return
+        self._step(step, *line)
+        if said:
+            self._under(f"the proposer says, and nothing rests on it: {said}")
+        self._refused = (*line, said) if refused else self._refused
 
     def note(self, text: str) -> None:
         """How far a long action is: in place on a terminal, else a line now and then."""

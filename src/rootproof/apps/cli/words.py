@@ -63,9 +63,9 @@ def suspect_lines(observed: Observed) -> tuple[str, ...]:
     rows = fields.get("functions")
     lines = []
     for row in rows[:SUSPECTS] if isinstance(rows, list) else ():
-        if isinstance(row, dict) and "rank" in row:
+        if isinstance(row, dict) and isinstance(row.get("rank"), int | float):
             place = f"{row.get('path')}:{row.get('first')} {row.get('function')}"
-            lines.append(one_line(f"suspect {row['rank']}: {place}: {row.get('why')}", 200))
+            lines.append(one_line(f"suspect {row['rank']:g}: {place}: {row.get('why')}", 240))
     return tuple(lines)
 
 
@@ -129,7 +129,7 @@ def outcome_lines(outcome: Outcome) -> list[str]:
         lines.append("the contract was written by whoever proposed the steps: this is no plain success")
     if outcome.answer is not None:
         lines.append(f"answer: {one_line(outcome.answer, 2000)}")
-    lines += [f"missing: {one_line(text, 300)}" for text in outcome.missing]
+    lines += [f"missing: {one_line(text, WIDTH + 40)}" for text in outcome.missing]
     lines += _asked_of_a_person(outcome)
     for effect in outcome.effects:
         stuck = f"; it could not be undone: {one_line(effect.stuck, 200)}" if effect.stuck else ""

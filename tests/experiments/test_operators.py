@@ -64,6 +64,8 @@ def edits(source: str, line: int) -> dict[str, list[str]]:
         ("f_prefix", "c = 'no {a} here'", "c = f'no {a} here'"),
         ("pattern", r"c = re.match('a\\s+b', a)", r"c = re.match('a\\s*b', a)"),
         ("near_attribute", "c = a.colour", "c = a.color"),
+        ("own_attribute", "c = f(a.left)", "c = f(a.color)"),
+        ("split_once", "k, c = a.split('=')", "k, c = a.split('=', 1)"),
         ("variable", "c = a.x + 1", "c = b.x + 1"),
     ],
 )

@@ -127,6 +127,8 @@ def attribute(module: Module, node: ast.AST, words: Vocabulary, scope: Scope) ->
     if base == "self":
         for other in [flag for flag in scope.flags if flag != node.attr][:4]:
             yield replace(node, f"self.{other}", "own_attribute", f"self.{other} instead of self.{node.attr}", 3.5)
+    for other in [taken for name, taken in scope.taken if name == base != "self" and taken != node.attr][:4]:
+        yield replace(node, f"{base}.{other}", "own_attribute", f"{base}.{other} instead of {base}.{node.attr}", 3)
     yield replace(node, base, "drop_attribute", f"{short(base)} itself instead of its .{node.attr}", 3)
 
 
@@ -145,6 +147,9 @@ def call(module: Module, node: ast.AST, words: Vocabulary, scope: Scope) -> Iter
     if isinstance(node.func, ast.Attribute):
         receiver = grouped(module, node.func.value)
         yield replace(node, receiver, "receiver", f"{short(receiver)} without .{node.func.attr}()", 2.5)
+        if node.func.attr in ("split", "rsplit") and len(arguments) == 1 and not node.keywords:
+            text = f"{text_of(module, node.func)}({text_of(module, arguments[0])}, 1)"
+            yield replace(node, text, "split_once", "split once only", 1.5)
     yield from _dropped_arguments(module, node)
     yield from _passed_on(module, node, words, scope)
 

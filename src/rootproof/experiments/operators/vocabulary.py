@@ -128,6 +128,8 @@ class Scope:
     """Tests of ``if`` and ``while`` in it, as written, simple ones only."""
     flags: tuple[str, ...]
     """``self`` attributes read in it."""
+    taken: tuple[tuple[str, str], ...] = ()
+    """(name, attribute) of each attribute of a name in it."""
 
 
 def scope_of(node: FunctionNode | None) -> Scope:
@@ -136,14 +138,16 @@ def scope_of(node: FunctionNode | None) -> Scope:
     arguments = node.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     parameters = [a.arg for a in every] + [a.arg for a in (arguments.vararg, arguments.kwarg) if a]
-    bound, conditions, flags = list(parameters), [], []
+    bound, conditions, taken = list(parameters), [], []
     for part in ast.walk(node):
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             bound.append(part.id)
         elif isinstance(part, ast.If | ast.While | ast.IfExp) and len(text := ast.unparse(part.test)) <= 50:
             conditions.append(text)
-        elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self":
-            flags.append(part.attr)
+        elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+            taken.append((part.value.id, part.attr))
     own = [name for name in dict.fromkeys(parameters) if name not in ("self", "cls")]
     names = [name for name in dict.fromkeys(bound) if name not in ("self", "cls", "_")]
-    return Scope(tuple(own), tuple(names), tuple(dict.fromkeys(conditions)), tuple(dict.fromkeys(flags)))
+    pairs = tuple(dict.fromkeys(taken))
+    flags = tuple(attribute for name, attribute in pairs if name == "self")
+    return Scope(tuple(own), tuple(names), tuple(dict.fromkeys(conditions)), flags, pairs)

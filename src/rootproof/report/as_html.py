@@ -1,21 +1,58 @@
-"""A report as one self-contained HTML page: no script, no network, everything escaped. Pure."""
+"""A report as one self-contained HTML page: no script, no link that leaves it, everything escaped. Pure.
+
+The page may load nothing and run nothing: its own policy allows one thing, the very style sheet that stands in it.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import StrictUndefined
+from jinja2 import FunctionLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from rootproof.report import words
+from rootproof.report.highlight import Piece, highlighted
 from rootproof.text import one_line, visible
 
 
 def html(report: Mapping[str, Any]) -> str:
-    """The whole page, from the template ``page.html`` beside this file."""
-    environment = ImmutableSandboxedEnvironment(autoescape=True, undefined=StrictUndefined)
+    """The whole page, from the templates in the folder ``page``."""
+    environment = ImmutableSandboxedEnvironment(
+        autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(_part), trim_blocks=True, lstrip_blocks=True
+    )
     environment.filters["line"] = lambda value, limit: one_line(str(value), limit)
     environment.filters["plain"] = lambda value: visible(str(value), keep_newlines=False)
-    page = files("rootproof.report").joinpath("page.html").read_text("utf-8")
-    return environment.from_string(page).render(d=report["derived"], report=report)
+    derived, style = report["derived"], _part("style.css")
+    return environment.get_template("page.html").render(
+        d=derived,
+        report=report,
+        words=words,
+        sources=_sources(report),
+        spent=sum(row["seconds"] for row in derived["timeline"]) or 1.0,
+        style=style,
+        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii"),
+    )
+
+
+def _part(name: str) -> str:
+    return files("rootproof.report").joinpath("page", name).read_text("utf-8")
+
+
+def _sources(report: Mapping[str, Any]) -> list[list[list[Piece]]]:
+    """For each context of the cause, its lines in pieces."""
+    cause = report["derived"]["cause"]
+    contexts = cause.get("context", ()) if cause else ()
+    return [highlighted(one["path"], _whole(report, one["digest"]), one["start"], one["lines"]) for one in contexts]
+
+
+def _whole(report: Mapping[str, Any], digest: str) -> str:
+    try:
+        data = base64.b64decode(report["observations"].get(digest, ""), validate=True)
+    except binascii.Error:
+        return ""
+    return data.decode("utf-8", "backslashreplace")

@@ -24,9 +24,11 @@ from rootproof.ledger import archive, chain
 from rootproof.ledger.chain import Row
 from rootproof.ledger.interface import Stored
 from rootproof.outcome import prove
-from rootproof.report.build import SCHEMA, Ledger, build, derive
+from rootproof.report.build import Ledger, build, derive
+from rootproof.report.document import FORM, SCHEMA, VERSION
 from rootproof.scope import Scope
 from rootproof.state import State, fold
+from rootproof.text import quoted
 from rootproof.tools.interface import ToolSpec
 
 MAX_REPORT = 256 * 1024 * 1024
@@ -63,9 +65,21 @@ def read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read: {error.strerror}", "name a report.json") from None
     except (ValueError, RecursionError):
         raise UsageError(f"{path} is no JSON", "name a report.json, written by `rootproof report`") from None
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise UsageError(f"{path} is no report of a form this version reads", f"its schema must be {SCHEMA}")
-    return document
+    return _of_our_form(path, document)
+
+
+def _of_our_form(path: Path, document: Any) -> dict[str, Any]:
+    said = document.get("schema") if isinstance(document, dict) else None
+    if said == SCHEMA:
+        return dict(document)
+    form, _, version = said.rpartition("/") if isinstance(said, str) else ("", "", "")
+    if form != FORM:
+        raise UsageError(f"{path} is no report", f"name a report.json: its schema must be {SCHEMA}")
+    whose = "a newer" if version.isdecimal() and int(version[:9]) > VERSION else "another"
+    raise UsageError(
+        f"{path} is a report of form {quoted(version, 20)}, and this version reads form {VERSION}",
+        f"check it with {whose} version of rootproof, or write it again from its run with `rootproof report`",
+    )
 
 
 def verify(report: Mapping[str, Any], repository: Path | None, options: Options, head: str = "") -> Verified:

@@ -21,7 +21,6 @@ from rootproof.ledger.interface import Stored
 from rootproof.report import cause as causes
 from rootproof.report import tried
 from rootproof.report.document import (
-    SCHEMA,
     CodeCause,
     ConditionCause,
     Criterion,
@@ -63,7 +62,6 @@ def build(ledger: Ledger) -> dict[str, Any]:
     """The whole report as plain data; ``derived`` follows from ``events`` and ``observations`` alone."""
     stored = {digest: base64.b64encode(ledger.blob(digest)).decode("ascii") for digest in _digests(ledger.events)}
     report = Report(
-        schema=SCHEMA,
         derived=derived(ledger),
         run=ledger.run,
         head=ledger.events[-1].hash,
@@ -136,8 +134,7 @@ def cause(ledger: Ledger, state: State) -> CodeCause | ConditionCause | None:
 
 
 def _confirms(observed: Observed, state: State) -> bool:
-    fields = observed.fields
-    return fields.get("subject") == state.subject and fields.get("verdict") == "supported"
+    return bool(observed.fields.get("subject") == state.subject and observed.fields.get("verdict") == "supported")
 
 
 def _subject(contract: Contract, state: State) -> str:

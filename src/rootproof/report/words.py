@@ -1,6 +1,6 @@
 """The plain words of a report, the same in every format: what a status, a grade, a control or an event means. Pure.
 
-Takes ``derived`` as plain data. Words from outside are passed on as they are: whoever writes them down makes them inert.
+Takes ``derived`` as plain data. Words from outside pass as they are: whoever writes them down makes them inert.
 """
 
 from __future__ import annotations
@@ -60,9 +60,11 @@ EVENT = {
 }
 _CONTROLS = {
     "inert": ("An edit that changes nothing, at the same place", "still fails"),
-    "assertion": ("The test's assertion turned round, with the change in place", "fails in the turned copy"),
+    "assertion": ("The test's assertion turned round, with the change in place", "fails"),
     "renamed": ("A copy of the test under another name, with the change in place", "passes"),
 }
+
+_ORDER = {name: number for number, name in enumerate(_CONTROLS)}
 
 
 def title(derived: Mapping[str, Any]) -> tuple[str, str]:
@@ -73,10 +75,27 @@ def title(derived: Mapping[str, Any]) -> tuple[str, str]:
     return ("Why this test fails", cause["target"])
 
 
+def places(cause: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(function, file) of each place of a cause, once."""
+    return list(dict.fromkeys((span["function"] or "the module", span["path"]) for span in cause["spans"]))
+
+
+def is_mismatch(cause: Mapping[str, Any]) -> bool:
+    """Whether one of its places is there because another one does not agree with it: no edit lies in it."""
+    return len(places(cause)) == 2 and any(not _edited(cause, span) for span in cause["spans"])
+
+
+def _edited(cause: Mapping[str, Any], span: Mapping[str, Any]) -> bool:
+    first, last = span["first"], max(span["first"], span["last"])
+    edits = (edit for edit in cause["change"] if edit["path"] == span["path"])
+    return any(edit["start"] <= last and max(edit["start"], edit["end"]) >= first for edit in edits)
+
+
 def controls(cause: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
     """(what was done, where, what has to happen, what happened) for each control."""
     rows = []
-    for name, said in cause["controls"].items():
+    ordered = sorted(cause["controls"].items(), key=lambda item: (_ORDER.get(item[0], len(_ORDER)), item[0]))
+    for name, said in ordered:
         done, wanted = _CONTROLS.get(name, ("", ""))
         where = ""
         if name.startswith("place "):
@@ -100,7 +119,7 @@ def not_checked(derived: Mapping[str, Any]) -> Iterator[str]:
 
 LIMITS = (
     "Whether the test asks for the right thing. A wrong test makes good code look guilty.",
-    "Whether the change is the best repair. It shows where the failure comes from; how to mend it is for you to decide.",
+    "Whether the change is the best repair. It shows where the failure comes from; how to mend it is yours to decide.",
 )
 
 
@@ -126,11 +145,6 @@ def others(derived: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What was tried besides the confirmed cause."""
     own = derived["cause"]["event"] if derived["cause"] else None
     return [row for row in derived["hypotheses"] if row["event"] != own]
-
-
-def unmet(derived: Mapping[str, Any]) -> bool:
-    """Whether a condition of success is not met."""
-    return any(criterion["met"] is not True for criterion in derived["criteria"])
 
 
 def shown_facts(derived: Mapping[str, Any]) -> list[Mapping[str, Any]]:

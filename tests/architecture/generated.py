@@ -51,8 +51,23 @@ def contract_schema() -> str:
 
     schema = Contract.model_json_schema()
     schema["$id"] = "rootproof/contract/1"
-    words = _field_words(SOURCE / "contract.py")
-    for name, part in [("Contract", schema), *schema.get("$defs", {}).items()]:
+    return _with_words(schema, "Contract", SOURCE / "contract.py")
+
+
+def report_schema() -> str:
+    """JSON Schema of ``report.json``, in the same way: what is written, with every field there."""
+    from rootproof.report.document import SCHEMA, Report
+
+    schema = Report.model_json_schema(mode="serialization")
+    schema["$id"] = SCHEMA
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["required"] = sorted({*schema["required"], "schema"})
+    return _with_words(schema, "Report", *(SOURCE / name for name in ("report/document.py", "fact.py", "event.py")))
+
+
+def _with_words(schema: dict[str, Any], title: str, *sources: Path) -> str:
+    words = {name: fields for source in sources for name, fields in _field_words(source).items()}
+    for name, part in [(title, schema), *schema.get("$defs", {}).items()]:
         for field, said in words.get(name, {}).items():
             if field in part.get("properties", {}):
                 part["properties"][field]["description"] = said
@@ -111,6 +126,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield ROOT / "docs" / "reference" / "errors.md", errors_page()
     yield ROOT / "docs" / "reference" / "command-line.md", command_line_page()
     yield ROOT / "docs" / "schema" / "contract.json", contract_schema()
+    yield ROOT / "docs" / "schema" / "report.json", report_schema()
     for page in (*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").rglob("*.md"))):
         text = page.read_text("utf-8")
         if HELP.search(text):

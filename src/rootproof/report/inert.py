@@ -1,7 +1,7 @@
 """Text from outside where something may read commands out of it: Markdown, and the logs of build services. Pure.
 
-Controls, invisible and direction-changing characters become visible escapes (``text``). So do the marks by which a build
-service takes commands out of a log (``::error::`` where a line begins; ``##[error]``, ``##vso[...]``,
+Controls, invisible and direction-changing characters become visible escapes (``text``). So do the marks by which a
+build service takes commands out of a log (``::error::`` where a line begins; ``##[error]``, ``##vso[...]``,
 ``##teamcity[...]`` anywhere) and what would end a code span, a fence or a table's cell.
 """
 

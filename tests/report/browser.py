@@ -21,7 +21,9 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), "")
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
 SHOTS = Path(__file__).parents[2] / "build" / "report-pages"
 """Screenshots of the last run, for a person to look at; ignored by git."""
@@ -89,7 +91,9 @@ class Chromium:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for part in ("Page", "Network", "Log", "Runtime"):
             self.call(f"{part}.enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
+        )
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.events.clear()
         self.call("Page.navigate", url=page.as_uri())

@@ -9,11 +9,13 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import FunctionLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
 
 from rootproof.report import words
 from rootproof.report.highlight import Piece, highlighted
@@ -22,21 +24,40 @@ from rootproof.text import one_line, visible
 
 def html(report: Mapping[str, Any]) -> str:
     """The whole page, from the templates in the folder ``page``."""
+    derived, style = report["derived"], _part("style.css")
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            d=derived,
+            report=report,
+            words=words,
+            sources=_sources(report),
+            spent=sum(row["seconds"] for row in derived["timeline"]) or 1.0,
+            style=style,
+            style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii"),
+        )
+    )
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    """Templates that write nothing but visible, escaped text, also where one of them forgets to say so."""
     environment = ImmutableSandboxedEnvironment(
-        autoescape=True, undefined=StrictUndefined, loader=FunctionLoader(_part), trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=StrictUndefined,
+        loader=FunctionLoader(_part),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_seen,
     )
     environment.filters["line"] = lambda value, limit: one_line(str(value), limit)
-    environment.filters["plain"] = lambda value: visible(str(value), keep_newlines=False)
-    derived, style = report["derived"], _part("style.css")
-    return environment.get_template("page.html").render(
-        d=derived,
-        report=report,
-        words=words,
-        sources=_sources(report),
-        spent=sum(row["seconds"] for row in derived["timeline"]) or 1.0,
-        style=style,
-        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii"),
-    )
+    return environment
+
+
+def _seen(value: Any) -> Any:
+    """What is about to be written, with every character that nobody would see as a visible escape."""
+    return visible(value, keep_newlines=False) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _part(name: str) -> str:

@@ -37,7 +37,7 @@ class _Page:
             yield from self._evidence()
         yield from self._steps()
         yield from _again(report)
-        yield self.derived["claim"]
+        yield words.CLAIM
 
     def ev(self, event: int) -> str:
         """The way to the event that shows something."""

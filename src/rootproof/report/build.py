@@ -31,12 +31,8 @@ from rootproof.report.document import (
     StoredEvent,
 )
 from rootproof.report.timeline import timeline
+from rootproof.report.words import CLAIM
 from rootproof.state import State
-
-CLAIM = (
-    "A test's outcome is a claim of the code under test: a repository that lies about its own tests lies to everyone "
-    "who runs them. This report holds against models, and against text of any origin."
-)
 
 
 @dataclass(frozen=True)

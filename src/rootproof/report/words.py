@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+CLAIM = (
+    "A test's outcome is a claim of the code under test: a repository that lies about its own tests lies to everyone "
+    "who runs them. This report holds against models, and against text of any origin."
+)
 STATUS = {
     "success": "Success: every condition of success is met, each by evidence.",
     "failed": "The run failed: what was expected to be observed was not.",

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from diagnosis.cases_without_a_code_cause import MAKERS, Made
+from report.form import faults
 from rootproof import assemble, verify
 from rootproof.assemble import Options, load_document, run
 from rootproof.investigations.root_cause.terms import Numbers, terms
@@ -76,6 +77,7 @@ def test_the_report_of_an_order_can_be_checked_again_and_an_edit_is_refuted(tmp_
     outcome = diagnosed(project, made, store, searching=False)
     opened = assemble.open_store(store, read_only=True)
     report = json.loads(json.dumps(build(Ledger(outcome.run, tuple(opened.events(outcome.run)), opened.blob))))
+    assert not faults(report)
     cause = report["derived"]["cause"]
     assert cause["kind"] == "order" and cause["predecessors"] == ["test_case.py::test_that_leaves_something"]
     assert "the order of the tests" in markdown(report) and "test_that_leaves_something" in html(report)

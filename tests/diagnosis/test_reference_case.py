@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from report.browser import chromium, needs_chromium
+from report.form import faults
 from rootproof import assemble, verify
 from rootproof.assemble import Options
 from rootproof.report.as_html import html
@@ -53,6 +55,28 @@ def test_the_cause_is_the_mismatch_of_both_sides(report: dict[str, Any]) -> None
     assert cause["grade"] == ("A" if report["derived"]["containment"] == "contained" else "B")
     assert "return_to" in cause["diff"] and "next_path" in cause["diff"]
     assert cause["neighbours"]["kept"] >= 3 and not cause["neighbours"]["broken"]
+
+
+def test_the_report_has_its_published_form(report: dict[str, Any]) -> None:
+    assert not faults(report)
+
+
+@needs_chromium
+def test_the_page_is_shown_in_peace(report: dict[str, Any], tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(html(report), "utf-8")
+    with chromium(tmp_path / "profile") as browser:
+        for width, scheme in ((1000, "light"), (1000, "dark"), (390, "light"), (390, "dark")):
+            shown = browser.show(page, f"success-{width}-{scheme}", width, scheme)
+            assert shown.requests == [page.as_uri()] and not shown.console and shown.overflow <= 0
+
+
+def test_every_neighbour_is_named_before_and_after(report: dict[str, Any]) -> None:
+    cause = report["derived"]["cause"]
+    assert len(cause["runs"]) == cause["pairs"]["needed"]
+    assert {(pair["unchanged"], pair["changed"]) for pair in cause["runs"]} == {("failed", "passed")}
+    assert len(cause["tests"]) == cause["neighbours"]["kept"]
+    assert {(one["before"], one["after"]) for one in cause["tests"]} == {("passed", "passed")}
 
 
 def test_nothing_of_the_project_is_written(report: dict[str, Any], project: Path) -> None:

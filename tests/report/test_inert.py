@@ -31,7 +31,7 @@ UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
 )
 SERVICE = re.compile(r"##(\[|vso\[|teamcity\[)", re.I)
-CAUSES = ("code", "order", "environment", "flaky", "")
+CAUSES = ("code", "order", "")
 
 
 class Read(HTMLParser):

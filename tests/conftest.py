@@ -17,7 +17,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from postgres import Cluster, cluster
 from tree_guard import TARGETS, Manifest, changed, manifest, watched
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Cluster]:
+    """One Postgres, where there is one, for all who need it."""
+    with cluster() as running:
+        yield running
+
 
 NO_SKIP = os.environ.get("ROOTPROOF_NO_SKIP") == "1"
 

@@ -12,7 +12,6 @@ from rootproof.ledger.lease import LEASE_SECONDS
 from rootproof.outcome import prove
 
 if TYPE_CHECKING:
-    from rootproof.ledger.sqlite import SqliteStore
     from rootproof.ledger.store import Store
     from rootproof.state import State
 
@@ -86,23 +85,14 @@ def open_store(named: Named = None, *, read_only: bool = False, lease: float = L
     return SqliteStore(Path(chosen), read_only=read_only, lease=lease)
 
 
-def open_file(named: Named, *, there: bool = False) -> SqliteStore:
-    """Open a store that is a file: archives are put into such ones, and only such ones are pruned.
-
-    Args:
-        there: it must be there already.
+def open_there(named: Named) -> Store:
+    """The same for writing into a store that is there already: asked of one that is not, nothing is made.
 
     Raises:
-        UsageError: it is a server, or not there.
+        RunUnknown: there is none.
     """
-    from rootproof.ledger.sqlite import SqliteStore
-
-    chosen = chosen_store(named)
-    if server(chosen):
-        raise UsageError("this is done to a store in a file only", "name one with --store FILE; export works from both")
-    if there and not Path(chosen).is_file():
-        raise UsageError(f"there is no store at {chosen}", "name one with --store FILE")
-    return SqliteStore(Path(chosen))
+    open_store(named, read_only=True).close()
+    return open_store(named)
 
 
 def secrets_of(named: Named) -> tuple[str, ...]:

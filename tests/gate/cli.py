@@ -40,7 +40,7 @@ class Said:
 class Cli:
     """Commands over one store."""
 
-    def __init__(self, store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, store: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.store = store
         self._capsys = capsys
         self._monkeypatch = monkeypatch

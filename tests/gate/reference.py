@@ -235,10 +235,11 @@ class Played:
 class Store:
     """A place with the project and its store of runs."""
 
-    def __init__(self, folder: Path, runs: Path | None = None) -> None:
+    def __init__(self, folder: Path, runs: Path | None = None, named: str = "") -> None:
         self.folder = folder
         self.root = project(folder / "project")
-        self.path = (runs or folder / "store") / "runs.sqlite3"
+        self.path: Any = named or (runs or folder / "store") / "runs.sqlite3"
+        """A file, or an address."""
 
     def load(self, document: Mapping[str, Any]) -> Loaded:
         return assemble.load_document(document, self.root, "contract.toml")

@@ -11,6 +11,7 @@ import pytest
 
 from gate.cli import Cli
 from gate.reference import Played, Store
+from ledger.places import place_of
 from rootproof import assemble
 from rootproof.errors import LedgerDamaged, StoreDamaged
 from rootproof.ledger import chain
@@ -36,11 +37,7 @@ def run(whole: tuple[Store, Played], store: Store) -> str:
 
 def change(store: Store, statement: str, *values: object) -> None:
     """Do what somebody with an editor for databases would do."""
-    connection = sqlite3.connect(store.path)
-    done = connection.execute(statement, values)
-    assert done.rowcount > 0, statement
-    connection.commit()
-    connection.close()
+    assert place_of(store.path).change(statement, *values) > 0, statement
 
 
 def rows(store: Store, run: str) -> tuple[list[chain.Row], tuple[int, str]]:

@@ -25,17 +25,23 @@ def runs() -> Iterator[Path]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, runs: Path) -> Desk:
-    return Desk(tmp_path, runs)
+def kept(request: pytest.FixtureRequest) -> str:
+    """The address of a new database where a test asks for one (``every_store``); else nothing: a file."""
+    return request.getfixturevalue("server").database() if getattr(request, "param", "sqlite") == "postgres" else ""
 
 
 @pytest.fixture
-def store(tmp_path: Path, runs: Path) -> Store:
+def desk(tmp_path: Path, runs: Path, kept: str) -> Desk:
+    return Desk(tmp_path, runs, kept)
+
+
+@pytest.fixture
+def store(tmp_path: Path, runs: Path, kept: str) -> Store:
     """The reference case's files, and an empty store."""
-    return Store(tmp_path, runs)
+    return Store(tmp_path, runs, kept)
 
 
 @pytest.fixture
-def cli(runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
+def cli(runs: Path, kept: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """The command line over the test's own store."""
-    return Cli(runs / "runs.sqlite3", capsys, monkeypatch)
+    return Cli(kept or runs / "runs.sqlite3", capsys, monkeypatch)

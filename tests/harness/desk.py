@@ -11,6 +11,7 @@ from pathlib import Path
 from shutil import copytree
 from typing import Any
 
+import pytest
 import report_defect
 from tracker import SPEC, OpenTicket, Tracker
 
@@ -25,6 +26,8 @@ from rootproof.outcome import Outcome
 from rootproof.state import State
 from rootproof.tools.interface import Compensated, Declined, Observation, Request, Standing
 
+every_store = pytest.mark.parametrize("kept", ["sqlite", "postgres"], indirect=True)
+"""Over each member of the family of stores."""
 TITLE = report_defect.TITLE
 propose = report_defect.propose
 Say = Callable[[dict[str, Any]], Any]
@@ -72,9 +75,9 @@ class Ticket(OpenTicket):
 class Desk:
     """A project, a tracker and a store."""
 
-    def __init__(self, folder: Path, runs: Path) -> None:
+    def __init__(self, folder: Path, runs: Path, named: str = "") -> None:
         self.root = copytree(EXAMPLE / "project", folder / "project")
-        self.path = runs / "runs.sqlite3"
+        self.path: Any = named or runs / "runs.sqlite3"
         self.tracker = Tracker(runs / "tickets.sqlite3")
         self.tool = Ticket(self.tracker)
 
@@ -150,4 +153,4 @@ class Desk:
             store.close()
 
 
-__all__ = ["EXAMPLE", "SPEC", "TITLE", "Desk", "Ticket", "opening", "propose", "report_defect", "two"]
+__all__ = ["EXAMPLE", "SPEC", "TITLE", "Desk", "Ticket", "every_store", "opening", "propose", "report_defect", "two"]

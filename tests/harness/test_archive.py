@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gate.cli import Cli, Said
 from gate.reference import FINAL, Store, policy
-from harness.desk import TITLE, Desk
+from harness.desk import TITLE, Desk, every_store
 from rootproof import assemble, completion, verify
 from rootproof.errors import LedgerDamaged, RootproofError, UsageError
 from rootproof.ledger import archive, chain
@@ -35,11 +35,24 @@ def file(store: Store, cli: Cli, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def elsewhere(cli: Cli, tmp_path: Path) -> Callable[..., Said]:
+def there(request: pytest.FixtureRequest, tmp_path: Path) -> str | Path:
+    """Another, empty store: of the other kind where a test goes from one kind to the other."""
+    if getattr(request, "param", "sqlite") == "postgres":
+        return str(request.getfixturevalue("server").database())
+    return tmp_path / "elsewhere" / "runs.sqlite3"
+
+
+EACH_WAY = pytest.mark.parametrize(
+    ("kept", "there"), [("sqlite", "sqlite"), ("sqlite", "postgres"), ("postgres", "sqlite")], indirect=True
+)
+
+
+@pytest.fixture
+def elsewhere(cli: Cli, there: str | Path) -> Callable[..., Said]:
     """Commands over another, empty store."""
 
     def say(*words: object) -> Said:
-        here, cli.store = cli.store, tmp_path / "elsewhere" / "runs.sqlite3"
+        here, cli.store = cli.store, there
         try:
             return cli(*words)
         finally:
@@ -60,6 +73,7 @@ def written(target: Path, parts: Members | list[tuple[str, bytes]], how: int = z
     return target
 
 
+@EACH_WAY
 def test_it_is_the_same_bytes_whenever_it_is_written_and_wherever(
     file: Path, cli: Cli, elsewhere: Callable[..., Said], tmp_path: Path
 ) -> None:
@@ -71,6 +85,7 @@ def test_it_is_the_same_bytes_whenever_it_is_written_and_wherever(
     cli("export", "last", "-o", file).clear(2, "exists already")
 
 
+@EACH_WAY
 def test_imported_it_shows_audits_and_reports_as_it_did(
     file: Path, cli: Cli, elsewhere: Callable[..., Said], store: Store
 ) -> None:
@@ -84,6 +99,7 @@ def test_imported_it_shows_audits_and_reports_as_it_did(
     assert elsewhere("report", "last").out == cli("report", "last").out
 
 
+@every_store
 def test_verify_accepts_an_archive(file: Path, cli: Cli, store: Store) -> None:
     said = cli("verify", file, "--repo", store.root, store=False)
     assert said.code == 0 and said.out.startswith("confirmed\n"), said
@@ -92,8 +108,9 @@ def test_verify_accepts_an_archive(file: Path, cli: Cli, store: Store) -> None:
     assert cli("verify", file, "--repo", store.root, "--head", "0" * 64, store=False).code == 1
 
 
+@EACH_WAY
 def test_a_run_that_nobody_vouches_for_is_neither_resumed_nor_decided_about(
-    desk: Desk, cli: Cli, elsewhere: Callable[..., Said], tmp_path: Path
+    desk: Desk, cli: Cli, elsewhere: Callable[..., Said], there: str | Path, tmp_path: Path
 ) -> None:
     """Whoever makes up a chain could else make up the facts, and have the end judged here."""
     run = desk.run().run
@@ -106,10 +123,11 @@ def test_a_run_that_nobody_vouches_for_is_neither_resumed_nor_decided_about(
     head = json.loads(members(file)[archive.ABOUT])["head"]
     assert "nobody vouches" not in elsewhere("import", file, "--head", head).out
     assert elsewhere("approve", run, "--by", "A", "--reason", "b").code == 0
-    there = replace(desk.options(lambda view: {"type": "final"}), store=tmp_path / "elsewhere" / "runs.sqlite3")
-    assert assemble.resume(run, there).status == "success" and desk.tracker.all() == [(TITLE, "open", 0)]
+    options = replace(desk.options(lambda view: {"type": "final"}), store=there)
+    assert assemble.resume(run, options).status == "success" and desk.tracker.all() == [(TITLE, "open", 0)]
 
 
+@EACH_WAY
 def test_a_run_of_the_same_name_with_another_history_is_refused(
     desk: Desk, cli: Cli, elsewhere: Callable[..., Said], tmp_path: Path
 ) -> None:

@@ -9,10 +9,11 @@ import pytest
 from gate.cli import Cli
 from gate.reference import FINAL, PROSE, READ_LOGIN, REPRODUCE, Store, action, policy, terms
 from gate.test_damage import change, rows
-from harness.desk import Desk, opening
+from harness.desk import Desk, every_store, opening
 from rootproof.ledger import chain
 
 
+@every_store
 def test_it_lists_who_approved_what_every_refusal_every_limit_and_the_author(desk: Desk, cli: Cli) -> None:
     def say(view: dict[str, Any]) -> Any:
         return {1: "prose", 2: opening("one"), 3: {"type": "final"}, 4: opening("bad\nline"), 5: opening("two")}.get(
@@ -48,6 +49,7 @@ def test_it_lists_who_approved_what_every_refusal_every_limit_and_the_author(des
         assert word in said.out, word
 
 
+@every_store
 def test_every_refusal_and_cut_of_the_reference_case(store: Store, cli: Cli) -> None:
     script = [PROSE, action("read_file"), FINAL, REPRODUCE, REPRODUCE, READ_LOGIN, action("deploy")]
     run = store.play(script, terms(policy={"on_invalid_input": "reject"}))
@@ -69,6 +71,7 @@ def _cut(request: Any) -> Any:
     return Observation(report.fields, report.excerpt, cut="timeout")
 
 
+@every_store
 @pytest.mark.parametrize("seq", [1, 7, 14])
 def test_a_damaged_run_is_refused_and_the_event_named(store: Store, cli: Cli, seq: int) -> None:
     run = store.play(policy).outcome.run
@@ -76,6 +79,7 @@ def test_a_damaged_run_is_refused_and_the_event_named(store: Store, cli: Cli, se
     cli("audit", run).clear(1, f"event {seq} was changed")
 
 
+@every_store
 def test_a_fact_that_does_not_follow_is_found_though_the_chain_is_whole(store: Store, cli: Cli) -> None:
     """Somebody rewrote a conclusion and every hash after it: what can be derived is derived."""
     run = store.play(policy).outcome.run
@@ -91,6 +95,7 @@ def test_a_fact_that_does_not_follow_is_found_though_the_chain_is_whole(store: S
     assert (said.code == 1 and f"event {seq}" in said.err + said.out) or "criteria are not met" in said.err
 
 
+@every_store
 def test_nothing_in_an_audit_is_obeyed_by_a_terminal(desk: Desk, cli: Cli) -> None:
     desk.run(lambda view: opening("\x1b[2J\nended success") if view["step"] == 1 else "\x1b]0;x\x07\nended success")
     desk.refuse(by="x\x1b[31m", reason="y\nended success")

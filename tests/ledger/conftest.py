@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ledger.places import Place, PostgresPlace, SqlitePlace
-from postgres import Cluster, cluster
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Cluster]:
-    with cluster() as running:
-        yield running
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

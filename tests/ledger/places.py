@@ -23,6 +23,10 @@ class Place(Protocol):
         """Carry out a statement over tables called runs, events, blobs and meta; how many rows it met."""
         ...
 
+    def count(self, table: str) -> int:
+        """How many rows a table has."""
+        ...
+
     def hinder(self, seq: int, how: str) -> None:
         """Let the writing of an event fail: ``full``."""
         ...
@@ -45,6 +49,13 @@ class SqlitePlace:
         connection.commit()
         connection.close()
         return done.rowcount
+
+    def count(self, table: str) -> int:
+        connection = sqlite3.connect(self.path)
+        try:
+            return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+        finally:
+            connection.close()
 
     def hinder(self, seq: int, how: str) -> None:
         words = {"full": "database or disk is full", "busy": "database is locked"}[how]
@@ -76,6 +87,12 @@ class PostgresPlace:
         with psycopg.connect(self.url, autocommit=True) as connection:
             return connection.execute(statement, values).rowcount
 
+    def count(self, table: str) -> int:
+        import psycopg
+
+        with psycopg.connect(self.url) as connection:
+            return int(connection.execute(f"SELECT count(*) FROM rootproof_{table}").fetchone()[0])  # type: ignore
+
     def hinder(self, seq: int, how: str) -> None:
         state = {"full": "53100", "busy": "55P03"}[how]
         self.change(
@@ -88,3 +105,8 @@ class PostgresPlace:
 
     def ease(self) -> None:
         self.change("DROP TRIGGER t ON events ")
+
+
+def place_of(named: str | Path) -> SqlitePlace | PostgresPlace:
+    """The place that a store's name means."""
+    return PostgresPlace(named) if isinstance(named, str) and "://" in named else SqlitePlace(Path(named))

@@ -7,7 +7,7 @@ epoch, is the same as in every other store.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -15,6 +15,7 @@ from psycopg.pq import TransactionStatus
 
 from rootproof.errors import RunUnknown, StoreDamaged, StoreError, StoreNewer
 from rootproof.ledger import chain
+from rootproof.ledger.bulk import Bulk, Row
 from rootproof.ledger.lease import LEASE_SECONDS, owner
 from rootproof.ledger.postgres_errors import Address, address, connect, translated
 from rootproof.ledger.store import SCHEMA, Line, RunRow, Store
@@ -52,6 +53,13 @@ SELECT epoch, owner, extract(epoch FROM until - clock_timestamp())::float8 FROM 
 """
 _HOLD = f"UPDATE rootproof_runs SET until={_UNTIL} WHERE run=%(run)s AND epoch=%(epoch)s"
 _CLAIM = f"UPDATE rootproof_runs SET epoch=%(epoch)s, owner=%(owner)s, until={_UNTIL} WHERE run=%(run)s"
+_ALONE = "LOCK TABLE rootproof_runs, rootproof_events, rootproof_blobs IN EXCLUSIVE MODE"
+"""Readers go on. The tables are locked in the order in which a writer comes to them, so that none deadlock."""
+_LEFT = "SELECT owner, extract(epoch FROM until - clock_timestamp())::float8 FROM {runs} WHERE run=?"
+_EVENT_BYTES = "coalesce(sum(pg_column_size(body) + pg_column_size(hash) + pg_column_size(time)), 0)::bigint"
+_BLOB_BYTES = "coalesce(sum(pg_column_size(data) + pg_column_size(digest)), 0)::bigint"
+_REMOVE = f"WITH gone AS (DELETE FROM {{events}} WHERE run=? RETURNING *) SELECT {_EVENT_BYTES} FROM gone"
+_DROP = f"WITH gone AS (DELETE FROM {{blobs}} WHERE digest=ANY(?) RETURNING *) SELECT {_BLOB_BYTES} FROM gone"
 _LET_GO = "UPDATE rootproof_runs SET owner='', until='epoch' WHERE run=%s AND epoch=%s"
 
 
@@ -69,6 +77,7 @@ class PostgresStore(Store):
         self.place = self.address.words
         self.lease = lease
         self.read_only = read_only
+        self._in_bulk = False
         self.connection = connect(self.address, read_only=read_only)
         try:
             with translated(self.address):
@@ -104,7 +113,7 @@ class PostgresStore(Store):
     def _idle(self) -> psycopg.Connection:
         """The connection, with no transaction open that an interrupt left behind: what is written into such a one is
         lost with it."""
-        if self.connection.info.transaction_status in _OPEN:
+        if self.connection.info.transaction_status in _OPEN and not self._in_bulk:
             self.connection.close()
             self.connection = connect(self.address, read_only=self.read_only)
         return self.connection
@@ -125,12 +134,18 @@ class PostgresStore(Store):
         return [RunRow(*row) for row in rows]
 
     def snapshot(self, run: str) -> tuple[tuple[int, str] | None, list[chain.Row]]:
-        with translated(self.address), self._idle.transaction():
-            query = self.connection.execute
-            query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            head = query("SELECT head_seq, head_hash FROM rootproof_runs WHERE run=%s", (run,)).fetchone()
-            found = query("SELECT seq, epoch, time, body, hash FROM rootproof_events WHERE run=%s ORDER BY seq", (run,))
-            rows = [chain.Row(*row) for row in found]
+        with translated(self.address):
+            if self._in_bulk:  # nobody else writes meanwhile
+                return self._read(run)
+            with self._idle.transaction():
+                self.connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                return self._read(run)
+
+    def _read(self, run: str) -> tuple[tuple[int, str] | None, list[chain.Row]]:
+        query = self.connection.execute
+        head = query("SELECT head_seq, head_hash FROM rootproof_runs WHERE run=%s", (run,)).fetchone()
+        found = query("SELECT seq, epoch, time, body, hash FROM rootproof_events WHERE run=%s ORDER BY seq", (run,))
+        rows = [chain.Row(*row) for row in found]
         return (int(head[0]), str(head[1])) if head else None, rows
 
     def head(self, run: str) -> str:
@@ -185,3 +200,65 @@ class PostgresStore(Store):
                 own.execute(_LET_GO, (run, epoch))
         finally:
             own.close()
+
+    @contextlib.contextmanager
+    def bulk(self, *, trial: bool = False) -> Iterator[PostgresBulk]:
+        with translated(self.address), self._idle.transaction(force_rollback=trial):
+            self.connection.execute(_ALONE)
+            self._in_bulk = True
+            try:
+                yield PostgresBulk(self.connection)
+            finally:
+                self._in_bulk = False
+
+    def tidy(self) -> None:
+        with contextlib.suppress(StoreError):
+            self._query("VACUUM rootproof_runs, rootproof_events, rootproof_blobs")
+
+
+class PostgresBulk(Bulk):
+    """The database's tables in one transaction."""
+
+    def __init__(self, connection: psycopg.Connection) -> None:
+        self.connection = connection
+        self._used: int | None = None
+
+    def query(self, statement: str, *values: Any) -> list[Row]:
+        cursor = self.connection.execute(_own(statement), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def each(self, statement: str) -> Iterator[Row]:
+        with self.connection.cursor(name="rootproof_each") as cursor:
+            yield from cursor.execute(_own(statement))
+
+    def many(self, statement: str, rows: Sequence[Row]) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.executemany(_own(statement), rows)
+
+    def lease(self, run: str) -> tuple[str, float]:
+        holder, left = self.query(_LEFT, run)[0]
+        return str(holder), float(left)
+
+    def remove(self, run: str) -> None:
+        self._less(self.query(_REMOVE, run))
+        self.query("DELETE FROM {runs} WHERE run=?", run)
+
+    def drop(self, digests: Sequence[str]) -> None:
+        self._less(self.query(_DROP, list(digests)))
+
+    def used(self) -> int:
+        """Bytes of events and stored bytes as the server holds them, compressed and without indexes. Counted once,
+        then followed: the tables' files do not shrink when rows are removed."""
+        if self._used is None:
+            events = self.query(f"SELECT {_EVENT_BYTES} FROM {{events}}")[0][0]
+            self._used = int(events) + int(self.query(f"SELECT {_BLOB_BYTES} FROM {{blobs}}")[0][0])
+        return self._used
+
+    def _less(self, gone: list[Row]) -> None:
+        if self._used is not None:
+            self._used -= int(gone[0][0])
+
+
+def _own(statement: str) -> str:
+    tables = {name: f"rootproof_{name}" for name in ("runs", "events", "blobs", "meta")}
+    return statement.format(**tables, ended="'epoch'").replace("?", "%s")

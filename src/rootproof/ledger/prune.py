@@ -9,15 +9,14 @@ import contextlib
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from rootproof.errors import StoreError
 from rootproof.ledger import chain
+from rootproof.ledger.bulk import Bulk
 from rootproof.ledger.lease import alive
-from rootproof.ledger.sqlite import SqliteStore
-from rootproof.ledger.sqlite_errors import translated
+from rootproof.ledger.store import Store
 from rootproof.ledger.transfer import UNVOUCHED
 
 
@@ -55,66 +54,59 @@ class Report:
     """Bytes in use."""
 
 
-def prune(store: SqliteStore, keep: Keep, *, trial: bool = False) -> Report:
+def prune(store: Store, keep: Keep, *, trial: bool = False) -> Report:
     """Remove what is too old, then the oldest until the rest fits; and the stored bytes nothing refers to any more.
 
     Raises:
         StoreBusy, StoreReadOnly
     """
-    query = store.connection.execute
-    with translated(store.path):
-        query("BEGIN IMMEDIATE")
-        try:
-            report = _pruned(store, keep)
-        except BaseException:
-            query("ROLLBACK")
-            raise
-        query("ROLLBACK" if trial else "COMMIT")
+    with store.bulk(trial=trial) as bulk:
+        report = _pruned(store, bulk, keep)
     if report.removed and not trial:
-        with contextlib.suppress(StoreError), translated(store.path):  # else the space is used again by later runs
-            query("VACUUM")
-            query("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.tidy()
     return report
 
 
-def _pruned(store: SqliteStore, keep: Keep) -> Report:
-    before = _used(store)
-    blobs = _Blobs(store)
+def _pruned(store: Store, bulk: Bulk, keep: Keep) -> Report:
+    before = bulk.used()
+    blobs = _Blobs(bulk)
     removed: list[Pruned] = []
     stayed: list[Pruned] = []
-    for run, last in _by_age(store):
-        why = _over(store, keep, last)
+    for run, last in _by_age(bulk):
+        why = _over(bulk, keep, last)
         if not why:
             continue
-        status, may_go = _standing(store, run, keep)
+        status, may_go = _standing(store, bulk, run, keep)
         one = Pruned(run, status, last, why)
         if may_go:
-            _remove(store, run)
+            bulk.remove(run)
+            bulk.query("DELETE FROM {meta} WHERE key=?", UNVOUCHED + run)
             blobs.release(run)
         (removed if may_go else stayed).append(one)
-    return Report(tuple(removed), tuple(stayed), before, _used(store))
+    return Report(tuple(removed), tuple(stayed), before, bulk.used())
 
 
-def _by_age(store: SqliteStore) -> Iterator[tuple[str, str]]:
+def _by_age(bulk: Bulk) -> list[tuple[str, str]]:
     """Runs with the time of their last event, the oldest first."""
-    statement = "SELECT runs.run, events.time FROM runs JOIN events ON events.run=runs.run AND seq=head_seq"
-    rows = store.connection.execute(f"{statement} ORDER BY events.time, runs.run").fetchall()
-    return iter([(str(run), str(last)) for run, last in rows])
+    found = bulk.query(
+        "SELECT r.run, e.time FROM {runs} r JOIN {events} e ON e.run=r.run AND e.seq=r.head_seq ORDER BY e.time, r.run"
+    )
+    return [(str(run), str(last)) for run, last in found]
 
 
-def _over(store: SqliteStore, keep: Keep, last: str) -> str:
+def _over(bulk: Bulk, keep: Keep, last: str) -> str:
     """Why a run should go; empty where it may stay. One whose time cannot be read is of no known age."""
     if keep.seconds is not None:
         with contextlib.suppress(ValueError):
             if time.time() - datetime.fromisoformat(last).timestamp() > keep.seconds:
                 return "age"
-    return "size" if keep.bytes is not None and _used(store) > keep.bytes else ""
+    return "size" if keep.bytes is not None and bulk.used() > keep.bytes else ""
 
 
-def _standing(store: SqliteStore, run: str, keep: Keep) -> tuple[str, bool]:
+def _standing(store: Store, bulk: Bulk, run: str, keep: Keep) -> tuple[str, bool]:
     """How a run stands, and whether it may go. One that a living process works on never does."""
-    holder, until = store.connection.execute("SELECT owner, until FROM runs WHERE run=?", (run,)).fetchone()
-    if until > time.time() and alive(holder):
+    holder, left = bulk.lease(run)
+    if left > 0 and alive(holder):
         return f"in work by {holder}", False
     try:
         state = chain.replay(store.events(run))
@@ -125,28 +117,14 @@ def _standing(store: SqliteStore, run: str, keep: Keep) -> tuple[str, bool]:
     return status, finished or keep.unfinished
 
 
-def _remove(store: SqliteStore, run: str) -> None:
-    for table in ("events", "runs"):
-        store.connection.execute(f"DELETE FROM {table} WHERE run=?", (run,))
-    store.connection.execute("DELETE FROM meta WHERE key=?", (UNVOUCHED + run,))
-
-
-def _used(store: SqliteStore) -> int:
-    pages, free, size = (
-        int(store.connection.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("page_count", "freelist_count", "page_size")
-    )
-    return (pages - free) * size
-
-
 class _Blobs:
     """Who refers to which stored bytes. Where one event cannot be read, nothing of the stored bytes is removed."""
 
-    def __init__(self, store: SqliteStore) -> None:
-        self.store = store
+    def __init__(self, bulk: Bulk) -> None:
+        self.bulk = bulk
         self.of: dict[str, set[str]] = {}
         self.readable = True
-        for run, body in store.connection.execute("SELECT run, body FROM events"):
+        for run, body in bulk.each("SELECT run, body FROM {events}"):
             self.of.setdefault(run, set()).update(self._named(body))
         self.count = Counter(digest for digests in self.of.values() for digest in digests)
 
@@ -162,5 +140,4 @@ class _Blobs:
         gone = self.of.pop(run, set())
         self.count.subtract(gone)
         if self.readable:
-            unused = [(digest,) for digest in gone if self.count[digest] <= 0]
-            self.store.connection.executemany("DELETE FROM blobs WHERE digest=?", unused)
+            self.bulk.drop([digest for digest in gone if self.count[digest] <= 0])

@@ -12,10 +12,13 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from rootproof.errors import LedgerDamaged, RunUnknown, StoreDamaged, StoreNewer
+from rootproof.errors import LedgerDamaged, RunUnknown, StoreDamaged, StoreError, StoreNewer
 from rootproof.ledger import chain
+from rootproof.ledger.bulk import Bulk, Row
 from rootproof.ledger.lease import LEASE_SECONDS, owner
 from rootproof.ledger.sqlite_errors import schema_of, transaction, translated
 from rootproof.ledger.store import SCHEMA, Line, RunRow, Store
@@ -165,6 +168,56 @@ class SqliteStore(Store):
     def let_go(self, run: str, epoch: int) -> None:
         with translated(self.path), transaction(self.connection):
             self.connection.execute("UPDATE runs SET owner='', until=0 WHERE run=? AND epoch=?", (run, epoch))
+
+    @contextlib.contextmanager
+    def bulk(self, *, trial: bool = False) -> Iterator[SqliteBulk]:
+        with translated(self.path), transaction(self.connection):
+            self.connection.execute("SAVEPOINT bulk")
+            yield SqliteBulk(self.connection)
+            if trial:
+                self.connection.execute("ROLLBACK TO bulk")
+
+    def tidy(self) -> None:
+        with contextlib.suppress(StoreError), translated(self.path):
+            self.connection.execute("VACUUM")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+class SqliteBulk(Bulk):
+    """The file's tables in one transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def query(self, statement: str, *values: Any) -> list[Row]:
+        return self.connection.execute(_plain(statement), values).fetchall()
+
+    def each(self, statement: str) -> Iterator[Row]:
+        return self.connection.execute(_plain(statement))
+
+    def many(self, statement: str, rows: Sequence[Row]) -> None:
+        self.connection.executemany(_plain(statement), rows)
+
+    def lease(self, run: str) -> tuple[str, float]:
+        holder, until = self.query("SELECT owner, until FROM {runs} WHERE run=?", run)[0]
+        return str(holder), until - time.time()
+
+    def remove(self, run: str) -> None:
+        self.query("DELETE FROM {events} WHERE run=?", run)
+        self.query("DELETE FROM {runs} WHERE run=?", run)
+
+    def drop(self, digests: Sequence[str]) -> None:
+        self.many("DELETE FROM {blobs} WHERE digest=?", [(digest,) for digest in digests])
+
+    def used(self) -> int:
+        """Bytes of the file's pages that hold something."""
+        names = ("page_count", "freelist_count", "page_size")
+        pages, free, size = (int(self.query(f"PRAGMA {name}")[0][0]) for name in names)
+        return (pages - free) * size
+
+
+def _plain(statement: str) -> str:
+    return statement.format(runs="runs", events="events", blobs="blobs", meta="meta", ended="0")
 
 
 def _row(run: str, row: tuple[object, ...]) -> chain.Row:

@@ -17,6 +17,7 @@ from rootproof import canonical
 from rootproof.errors import LeaseLost, LedgerDamaged, RunUnknown, StoreBusy, StoreError, StoreFull, StoreReadOnly
 from rootproof.event import attachments_of, derived
 from rootproof.ledger import chain
+from rootproof.ledger.bulk import Bulk
 from rootproof.ledger.interface import Entry, Stored
 from rootproof.ledger.lease import LEASE_SECONDS, alive
 from rootproof.state import State, fold
@@ -108,6 +109,19 @@ class Store(abc.ABC):
     @abc.abstractmethod
     def let_go(self, run: str, epoch: int) -> None:
         """End the lease of an epoch."""
+
+    @abc.abstractmethod
+    def bulk(self, *, trial: bool = False) -> contextlib.AbstractContextManager[Bulk]:
+        """One transaction over all runs, in which nobody else writes. Stored at its end; where anything was raised,
+        and at the end of a trial, all is as it was.
+
+        Raises:
+            StoreBusy, StoreReadOnly
+        """
+
+    @abc.abstractmethod
+    def tidy(self) -> None:
+        """Make the room of what was removed usable. Where that fails, later runs use it all the same."""
 
     def rows(self, run: str) -> Iterator[tuple[chain.Row, str]]:
         """The verified rows of one run, with the hash each follows.

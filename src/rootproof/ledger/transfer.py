@@ -11,8 +11,6 @@ from typing import Literal
 from rootproof.errors import ImportRefused, ResumeRefused
 from rootproof.event import attachments_of
 from rootproof.ledger.archive import Archive
-from rootproof.ledger.sqlite import SqliteStore
-from rootproof.ledger.sqlite_errors import transaction, translated
 from rootproof.ledger.store import Store
 
 UNVOUCHED = "unvouched:"
@@ -30,33 +28,30 @@ def taken_out(store: Store, run: str) -> Archive:
     return Archive(run, created, rows, {digest: store.blob(digest) for digest in digests})
 
 
-def put_in(store: SqliteStore, archive: Archive, vouched: bool) -> Literal["new", "known"]:
+def put_in(store: Store, archive: Archive, vouched: bool) -> Literal["new", "known"]:
     """Add a run that :func:`rootproof.ledger.archive.read` has proved.
 
     Raises:
         ImportRefused: the store has another run of that name.
     """
-    query = store.connection.execute
-    with translated(store.path), transaction(store.connection):
-        found = query("SELECT head_hash FROM runs WHERE run=?", (archive.run,)).fetchone()
-        if found and found[0] != archive.head:
-            raise ImportRefused(f"the store has a run {archive.run} with another head, {str(found[0])[:16]}")
+    run, note = archive.run, UNVOUCHED + archive.run
+    with store.bulk() as bulk:
+        found = bulk.query("SELECT head_hash FROM {runs} WHERE run=?", run)
+        if found and found[0][0] != archive.head:
+            raise ImportRefused(f"the store has a run {run} with another head, {str(found[0][0])[:16]}")
         if vouched:
-            query("DELETE FROM meta WHERE key=?", (UNVOUCHED + archive.run,))
+            bulk.query("DELETE FROM {meta} WHERE key=?", note)
         if found:
             return "known"
         last = archive.rows[-1]
-        epoch = max(row.epoch for row in archive.rows)
-        query(
-            "INSERT INTO runs VALUES (?, ?, ?, ?, ?, '', 0)", (archive.run, archive.created, last.seq, last.hash, epoch)
-        )
-        store.connection.executemany(
-            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)",
-            [(archive.run, row.seq, row.epoch, row.time, row.body, row.hash) for row in archive.rows],
-        )
-        store.connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", list(archive.blobs.items()))
+        begun = (run, archive.created, last.seq, last.hash, max(row.epoch for row in archive.rows))
+        bulk.query("INSERT INTO {runs} VALUES (?, ?, ?, ?, ?, '', {ended})", *begun)
+        rows = [(run, row.seq, row.epoch, row.time, row.body, row.hash) for row in archive.rows]
+        bulk.many("INSERT INTO {events} VALUES (?, ?, ?, ?, ?, ?)", rows)
+        bulk.many("INSERT INTO {blobs} VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(archive.blobs.items()))
         if not vouched:
-            query("INSERT OR REPLACE INTO meta VALUES (?, ?)", (UNVOUCHED + archive.run, archive.head))
+            bulk.query("DELETE FROM {meta} WHERE key=?", note)  # what a run of that name left, however it went
+            bulk.query("INSERT INTO {meta} VALUES (?, ?)", note, archive.head)
     return "new"
 
 

@@ -31,7 +31,7 @@ def import_run(
             f"the archive's head is {archive.head}, not {one_line(head, 80)}", "it is not the run you mean"
         )
     ledger, again = verify.proved(archive, assemble.catalog())
-    opened = stores.open_file(store)
+    opened = stores.open_store(store)
     how = put_in(opened, archive, vouched=bool(head))
     said = "added" if how == "new" else "was here already"
     sys.stdout.write(f"run {archive.run} {said}: {len(archive.rows)} events, {ledger.state.status}\n")

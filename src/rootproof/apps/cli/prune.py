@@ -41,7 +41,7 @@ def prune(
         raise UsageError("nothing says what is too much", "give --max-size or --older-than")
     most = _number("--max-size", max_size, r"(\d{1,12})\s*([kmgt]?)b?", _SIZES)
     age = _number("--older-than", older_than, r"(\d{1,9})\s*([smhdw])", _AGES)
-    report = pruned(stores.open_file(store, there=True), Keep(most, age, unfinished), trial=dry_run)
+    report = pruned(stores.open_there(store), Keep(most, age, unfinished), trial=dry_run)
     if as_json:
         sys.stdout.write(json.dumps({**asdict(report), "dry_run": dry_run}, indent=2) + "\n")
         return

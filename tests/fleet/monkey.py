@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from fleet.small import Ground, program
 from rootproof.apps.fleet.board import Board
@@ -33,6 +33,8 @@ class Fleet:
     workers: list[subprocess.Popen[str]] = field(default_factory=list)
     takeovers: list[float] = field(default_factory=list)
     kills: int = 0
+    ends: tuple[int, ...] = (0,)
+    """What the process that tells the outcomes may end with."""
     _tables: Tables | None = None
 
     def __post_init__(self) -> None:
@@ -42,22 +44,26 @@ class Fleet:
         self.batch = ""
 
     def _teller(self) -> subprocess.Popen[str]:
+        with (self.ground.folder / "told").open("w") as out:
+            return self.give(stdout=out, stderr=subprocess.PIPE)
+
+    def give(self, **settings: Any) -> subprocess.Popen[str]:
+        """The process that gives the batch and tells its outcomes."""
         words = ["batch", self.ground.jobs, *self.kept, "--workers", "0", "--model", self.ground.model]
-        out = (self.ground.folder / "told").open("w")
-        process = program(
-            *words, "--trust-these-contracts", "--json", "--lease", f"{LEASE:g}", stdout=out, stderr=subprocess.PIPE
-        )
-        out.close()
-        return process
+        return program(*words, "--trust-these-contracts", "--json", "--lease", f"{LEASE:g}", **settings)
+
+    def work(self, **settings: Any) -> subprocess.Popen[str]:
+        """A process that carries out jobs of the batch."""
+        words = ["worker", *self.kept, "--batch", self.batch, "--model", self.ground.model, "--lease", f"{LEASE:g}"]
+        return program(*words, **settings)
 
     def hire(self) -> subprocess.Popen[str]:
         """One more worker, with a data folder of its own."""
         self.born += 1
         home = self.ground.folder / f"home{self.born}"
         environment = {**os.environ, "XDG_DATA_HOME": str(home), "HOME": str(home)}
-        words = ["worker", *self.kept, "--batch", self.batch, "--model", self.ground.model, "--lease", f"{LEASE:g}"]
         with (self.ground.folder / f"worker{self.born}").open("w") as said:
-            self.workers.append(program(*words, env=environment, stdout=said, stderr=said))
+            self.workers.append(self.work(env=environment, stdout=said, stderr=said))
         return self.workers[-1]
 
     def look(self, ask: Callable[[Board], Any], until: Callable[[Any], bool] = bool) -> Any:
@@ -69,14 +75,18 @@ class Fleet:
                 found = ask(Board(self._tables))
                 if until(found):
                     return found
-            assert self.teller.poll() in (None, 0), self.teller.stderr and self.teller.stderr.read()
+            assert self.teller.poll() in (None, *self.ends), self.teller.stderr and self.teller.stderr.read()
             time.sleep(0.02)
         raise AssertionError("the board never said it")
 
-    def done(self, count: int) -> bool:
-        """Wait until so many jobs have an outcome, or all."""
+    def done(self, count: int, *, patient: bool = True) -> bool:
+        """Whether so many jobs have an outcome; waited for, where there is nothing else to do."""
         self.batch = self.batch or self.look(lambda board: board.tables.query("SELECT batch FROM fleet_batches"))[0][0]
-        return bool(self.look(lambda board: sum(board.counts(self.batch).values()) - board.left(self.batch) >= count))
+        said = self.look(
+            lambda board: sum(board.counts(self.batch).values()) - board.left(self.batch) >= count,
+            bool if patient else lambda found: True,
+        )
+        return bool(said)
 
     def running(self, worker: subprocess.Popen[str]) -> tuple[str, int] | None:
         """(run, attempt) of the job that a worker has now."""
@@ -117,12 +127,16 @@ class Fleet:
     def kill_teller(self) -> None:
         """Kill -9 the process that gave the batch, and give the same batch again."""
         self.teller.kill()
+        self.give_again()
+
+    def give_again(self) -> None:
+        """The same batch, once the process that gave it has ended."""
         self.teller.wait()
         self.teller = self._teller()
 
     def told(self) -> list[dict[str, Any]]:
         """The outcomes that were told, when there are no more."""
-        assert self.teller.wait(DEADLINE) == 0, self.teller.stderr and self.teller.stderr.read()
+        assert self.teller.wait(DEADLINE) in self.ends, self.teller.stderr and self.teller.stderr.read()
         return [json.loads(line) for line in (self.ground.folder / "told").read_text().splitlines()]
 
     def close(self) -> None:
@@ -138,9 +152,18 @@ class Fleet:
             self._tables.close()
 
 
+Made = TypeVar("Made", bound=Fleet)
+
+
 @contextlib.contextmanager
 def fleet(ground: Ground, *kept: str, workers: int = 3, seed: int = 1) -> Iterator[Fleet]:
-    made = Fleet(ground, (kept[0], kept[1]), seed)
+    with at_work(Fleet(ground, (kept[0], kept[1]), seed), workers) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def at_work(made: Made, workers: int) -> Iterator[Made]:
+    """A fleet with so many workers; nothing of it is left afterwards."""
     try:
         made.done(0)
         for _ in range(workers):

@@ -200,3 +200,20 @@ def test_a_job_that_takes_every_worker_with_it_is_given_up(board: Board, kept: s
     assert isinstance(result, Finished) and "begun 50 times" in result.outcome["reason"]
     assert store.runs() == []
     store.close()
+
+
+def test_a_job_that_waited_for_a_person_goes_on_once_its_run_has(board: Board) -> None:
+    """Its outcome was an end for as long as nobody decided; no other outcome is ever taken back."""
+    board.add("b", [job("x"), job("y"), job("z")], Limits())
+    first, second, third = [board.claim("b", 60.0, MODELS) for _ in range(3)]
+    assert first and second and third
+    for claim, status in ((first, "waiting"), (second, "waiting"), (third, "success")):
+        assert board.end(claim, {"status": status, "head": "h1"})
+    heads = {first.run: "h2", second.run: "h1", third.run: "h2"}
+    assert board.take_up("b", lambda run: heads[run]) == 1 and board.left("b") == 1
+    assert board.take_up("b", lambda run: heads[run]) == 0
+    assert not board.end(first, {"status": "failed"}), "whoever had it before has it no more"
+    again = board.claim("b", 60.0, MODELS)
+    assert again and again.run == first.run and board.end(again, {"status": "success", "head": "h3"})
+    board.cancel("b")
+    assert board.take_up("b", lambda run: "h9") == 0, "a cancelled batch begins nothing"

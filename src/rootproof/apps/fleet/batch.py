@@ -5,6 +5,7 @@ It carries out nothing itself. Killed, it leaves the board as it is: the same co
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import subprocess
@@ -19,7 +20,7 @@ from rootproof.apps.fleet.board import Board, Ended, Limits
 from rootproof.apps.fleet.job import Job, as_json
 from rootproof.apps.fleet.tables import open_tables
 from rootproof.errors import StoreError, UsageError
-from rootproof.stores import Named, chosen_store, queue_address
+from rootproof.stores import Named, chosen_store, open_store, queue_address
 from rootproof.text import one_line
 
 POLL_SECONDS = 0.2
@@ -60,17 +61,29 @@ def name_of(path: Path, jobs: Sequence[Job]) -> str:
 
 
 def submit(giving: Giving, batch: str, jobs: Sequence[Job], limits: Limits) -> bool:
-    """Put a batch on the board, unless it is there: then it is gone on with. Whether it is new."""
+    """Put a batch on the board, unless it is there: then it is gone on with, also with what a person has decided since.
+
+    Returns:
+        Whether it is new.
+    """
     if giving.queue:
         address = queue_address(giving.store)
         from rootproof.apps.fleet import tokens
 
-        return tokens.submit(address, batch, jobs, limits)
-    tables = open_tables(giving.store)
-    try:
-        return Board(tables).add(batch, jobs, limits)
-    finally:
-        tables.close()
+        new = tokens.submit(address, batch, jobs, limits)
+    else:
+        with contextlib.closing(open_tables(giving.store)) as tables:
+            new = Board(tables).add(batch, jobs, limits)
+    if not new:
+        _take_up(giving, batch)
+    return new
+
+
+def _take_up(giving: Giving, batch: str) -> None:
+    """Workers find the jobs that wait again on the board; in a queue they get their tokens back within a lease."""
+    opened = open_store(giving.store, read_only=True)
+    with contextlib.closing(open_tables(giving.store)) as tables, contextlib.closing(opened) as store:
+        Board(tables).take_up(batch, store.head)
 
 
 def follow(giving: Giving, batch: str, tell: Callable[[Ended, int, int], None]) -> dict[str, int]:

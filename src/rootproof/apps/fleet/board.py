@@ -7,7 +7,7 @@ What happened in a run is the ledger's to say; the board may not be believed aga
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any, Literal
@@ -82,6 +82,27 @@ class Board:
                 as_json(job),
             )
         return True
+
+    def take_up(self, batch: str, head: Callable[[str], str]) -> int:
+        """Let those jobs wait again whose run waited for a person and has gone on since. How many.
+
+        Args:
+            head: the hash of a run's last event now; a decision is one event more than the outcome knew.
+        """
+        if self.cancelled(batch):
+            return 0
+        count = 0
+        ended = self.tables.query("SELECT run, outcome FROM fleet_jobs WHERE batch=? AND outcome IS NOT NULL", batch)
+        for run, outcome in ended:
+            said = json.loads(outcome)
+            if said["status"] == "waiting" and head(run) not in ("", said["head"]):
+                count += self.tables.change(
+                    "UPDATE fleet_jobs SET state='waiting', outcome=NULL, ended=NULL, not_before=0, attempt=attempt+1 "
+                    "WHERE run=? AND outcome=?",
+                    run,
+                    outcome,
+                )
+        return count
 
     def claim(self, batch: str, lease: float, models: Sequence[str], number: int = 0) -> Claim | None:
         """The next job that may be worked on now; None where there is none.

@@ -7,7 +7,7 @@ its own to decide: only models the user named can be asked for, never a program 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from rootproof.errors import ContractError, Fault, RootproofError, UsageError
 from rootproof.strict_json import Fault as Unreadable
 from rootproof.strict_json import position, read
 from rootproof.text import quoted
+from rootproof.tools.interface import Tool
 
 MAX_FILE = 64 * 1024 * 1024
 KEYS: Mapping[str, type] = {
@@ -57,13 +58,13 @@ class Job:
         """The kind of its model, as the limits count it."""
         return self.model.partition(":")[0]
 
-    def load(self) -> Loaded:
-        """The contract, checked against the tools installed here.
+    def load(self, tools: Iterable[Tool] = ()) -> Loaded:
+        """The contract, checked against the tools installed here and those that the worker brings along.
 
         Raises:
             ContractError: with every fault.
         """
-        return assemble.load_document(self.document, Path(self.base), self.origin)
+        return assemble.load_document(self.document, Path(self.base), self.origin, tools)
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ class Terms:
     models: tuple[str, ...]
     """Models that jobs may name; the first is that of jobs that name none."""
     by: By = "proposer"
+    tools: tuple[Tool, ...] = ()
+    """Those that the giver, and every worker, bring along."""
 
 
 def read_jobs(path: Path, terms: Terms) -> tuple[Job, ...]:
@@ -166,7 +169,7 @@ def _job(said: dict[str, Any], folder: Path, terms: Terms, at: tuple[str, int]) 
     if model != ALWAYS and model not in terms.models:
         found = f"the model {quoted(model, 60)} is not one that was named on the command line"
         raise ContractError([Fault(place, found, "name it with --model as well, if jobs may ask it")])
-    loaded, base, document = _contract(said, folder, place)
+    loaded, base, document = _contract(said, folder, place, terms.tools)
     return Job(
         id=said.get("id", str(number)),
         document=document,
@@ -179,7 +182,9 @@ def _job(said: dict[str, Any], folder: Path, terms: Terms, at: tuple[str, int]) 
     )
 
 
-def _contract(said: dict[str, Any], folder: Path, place: str) -> tuple[Loaded, Path, dict[str, Any]]:
+def _contract(
+    said: dict[str, Any], folder: Path, place: str, tools: Iterable[Tool]
+) -> tuple[Loaded, Path, dict[str, Any]]:
     repository = folder / said["repository"] if "repository" in said else None
     if "diagnose" in said:
         base = repository or folder
@@ -190,7 +195,7 @@ def _contract(said: dict[str, Any], folder: Path, place: str) -> tuple[Loaded, P
     file = folder / said["contract"]
     base = repository or file.absolute().parent
     document = assemble.contract_document(file)
-    loaded = assemble.load_document(document, base, f"{place}: {said['contract']}")
+    loaded = assemble.load_document(document, base, f"{place}: {said['contract']}", tools)
     return loaded, base, document
 
 

@@ -88,7 +88,7 @@ def attempt(store: Store, claim: Claim, options: Options) -> Attempted:
 def _investigate(store: Store, claim: Claim, options: Options) -> Outcome:
     if store.head(claim.run):
         return assemble.go_on(store, claim.run, options)
-    return assemble.begin(store, claim.job.load(), options, claim.job.by, claim.run)
+    return assemble.begin(store, claim.job.load(options.tools.values()), options, claim.job.by, claim.run)
 
 
 def _again(claim: Claim, reason: str) -> Attempted:

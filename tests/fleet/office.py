@@ -14,8 +14,8 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from rootproof.stores import server
 from rootproof.tools.interface import Compensated, Declined, Observation, Request
 
 LEASE = 3.0
+TAKEN = "SELECT 1 FROM fleet_jobs WHERE run=? AND (attempt>? OR outcome IS NOT NULL)"
 KINDS = ("quiet", "killed before", "killed after", "asleep", "undone", "refused")
 """What becomes of a worker, the first time it comes to a job of that kind; or of the job."""
 
@@ -162,8 +163,12 @@ def desks(folder: Path, each: int) -> Desks:
     return made
 
 
+@dataclass
 class OfficeFleet(Fleet):
     """A fleet whose processes bring the tool along."""
+
+    asleep: dict[int, tuple[subprocess.Popen[str], tuple[str, int]]] = field(default_factory=dict)
+    """Process id → the process, and the job (run, attempt) that it slept on; empty once it goes on."""
 
     def give(self, **settings: Any) -> subprocess.Popen[str]:
         return self._program("give", **settings)
@@ -182,15 +187,16 @@ class OfficeFleet(Fleet):
             self.workers.remove(dead)
             self.hire()
 
-    def wake(self, pid: int) -> None:
-        """Let a worker that stopped itself go on, once somebody else has taken its job over, or it is dead."""
-        sleeper = next((worker for worker in self.workers if worker.pid == pid), None)
-        held = self.running(sleeper) if sleeper else None
-        if sleeper is None or held is None:
-            return
-        taken = "SELECT 1 FROM fleet_jobs WHERE run=? AND (attempt>? OR outcome IS NOT NULL)"
-        self.look(lambda board: board.tables.query(taken, *held))
-        sleeper.send_signal(signal.SIGCONT)
+    def see_to_sleepers(self, pids: Sequence[int]) -> None:
+        """Another worker for each that stopped itself; it goes on once somebody else has taken its job over."""
+        for worker in [worker for worker in self.workers if worker.pid in pids and worker.pid not in self.asleep]:
+            held = self.running(worker)
+            self.asleep[worker.pid] = (worker, held or ("", 0))
+            self.hire()
+        for pid, (worker, held) in self.asleep.items():
+            if held[0] and self.look(lambda board, held=held: board.tables.query(TAKEN, *held), lambda found: True):
+                worker.send_signal(signal.SIGCONT)
+                self.asleep[pid] = (worker, ("", 0))
 
 
 def give(folder: Path, store: str) -> int:

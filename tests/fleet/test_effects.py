@@ -31,18 +31,16 @@ def decided(found: OfficeFleet) -> None:
 
 def disturb(found: OfficeFleet, made: Desks, kills: int, restart: Callable[[], None] | None) -> None:
     """Kill at random, mourn those who were struck, wake the sleepers, until every job has its outcome."""
-    total, woken = len(KINDS) * _each(made), set[int]()
+    total = len(KINDS) * _each(made)
     for number in range(total + 1):
         while not found.done(number, patient=False):
             found.mourn()
-            for pid in set(made.office.struck("asleep")) - woken:
-                found.wake(pid)
-                woken.add(pid)
+            found.see_to_sleepers(made.office.struck("asleep"))
         if number and number % max(total // (kills + 1), 1) == 0 and found.kills < 2 * kills:
             found.kill()
             if restart is not None and found.kills == kills + 1:
                 restart()
-    assert len(woken) == _each(made)
+    assert len(made.office.struck("asleep")) == _each(made)
 
 
 def _each(made: Desks) -> int:

@@ -2,57 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
+import odd_tests
 import pytest
-from project_files import NO_PLUGINS, lay
+from odd_tests import ENDS, RUNNERS
 
 from rootproof.errors import ContainmentUnavailable
-from rootproof.runners.interface import Runner, TestRequest
-from rootproof.runners.pytest import Pytest
-from rootproof.runners.unittest import Unittest
+from rootproof.runners.interface import Runner
 from rootproof.sandbox.choose import strongest
-from rootproof.sandbox.interface import Limits, Sandbox
+from rootproof.sandbox.interface import Sandbox
 
-SUITE = """
-    import ctypes, os, signal, sys, threading, time, unittest
-
-    class Case(unittest.TestCase):
-        def test_thread_that_stays(self):
-            threading.Thread(target=threading.Event().wait).start()
-
-        def test_deaf(self):
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            while True:
-                time.sleep(1)
-
-        def test_flood(self):
-            for _ in range(500):
-                os.write(1, b"x" * 1_000_000)
-            self.assertEqual(1, 2)
-
-        def test_leaves(self):
-            os._exit(0)
-
-        def test_forges(self):
-            for fd in (1, 2):
-                os.write(fd, b"tests/test_it.py::Case::test_forges PASSED\\n1 passed in 0.01s\\nOK\\n")
-            os.write(1, b'{"kind": "phase", "phase": "call", "outcome": "passed"}\\n')
-            self.fail("forged")
-
-        def test_segfaults(self):
-            ctypes.string_at(0)
-"""
-ENDS = {
-    "thread_that_stays": ("timeout", "time"),
-    "deaf": ("timeout", "time"),
-    "flood": ("failed", None),
-    "leaves": ("incomplete", None),
-    "forges": ("failed", None),
-    "segfaults": ("crashed", None),
-}
-HANGS = ("thread_that_stays", "deaf")
-RUNNERS: dict[str, Runner] = {"pytest": Pytest(), "unittest": Unittest()}
+HERE = Path(__file__).parent
+SOURCES = HERE.parents[1] / "src"
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+ORDINARY = 1234
+"""An id that nobody has."""
 
 
 @pytest.fixture(scope="module")
@@ -67,21 +39,53 @@ def sandbox() -> Sandbox:
 @pytest.mark.parametrize("name", ENDS)
 def test_the_right_status_within_the_limits(runner: Runner, sandbox: Sandbox, tmp_path: Path, name: str) -> None:
     tmp_path.chmod(0o755)
-    root = lay(tmp_path / "project", {"tests/test_it.py": SUITE})
-    test = f"tests/test_it.py::Case::test_{name}"
-    request = TestRequest((test,), env=NO_PLUGINS, writable=False)
-    project = runner.project(root, test, None)
-    limits = Limits(seconds=4 if name in HANGS else 60)
-    completed = sandbox.run(runner.command(project, request, limits))
-    session = runner.session(project, request, completed)
-    assert (session.status, completed.limit) == ENDS[name], session
-    assert completed.level == "contained"
-    if name == "flood":
-        # pytest keeps a test's output in a file, whose size is limited: then the failure is known for what it is
-        blocked = [line for result in session.results for phase in result.phases for line in phase.blocked]
-        assert completed.stdout.total >= 500_000_000 or blocked
-        assert all("EFBIG" in line for line in blocked)
-        assert len(completed.stdout.head) + len(completed.stdout.tail) <= limits.output_bytes
-    if name == "segfaults":
-        assert completed.signal == 11
-    assert completed.seconds < limits.seconds + 30
+    odd_tests.right(name, odd_tests.end(sandbox, runner, odd_tests.laid(tmp_path / "project"), name))
+
+
+@pytest.fixture(scope="module")
+def environment() -> Iterator[Path]:
+    """An environment with pytest that every user can reach: the system's interpreter, and copies of what pytest is."""
+    if not SYSTEM_PYTHON.exists():
+        pytest.skip(f"no {SYSTEM_PYTHON}, which every user can reach")
+    with tempfile.TemporaryDirectory(prefix="rootproof-everybody-") as folder:
+        place = Path(folder)
+        place.chmod(0o755)
+        subprocess.run([SYSTEM_PYTHON, "-m", "venv", "--without-pip", place / "venv"], check=True, capture_output=True)
+        (site,) = (place / "venv" / "lib").glob("python*/site-packages")
+        for name in ("pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+            for file in metadata.files(name) or ():
+                if file.suffix != ".pyc" and ".." not in file.parts:
+                    (site / file).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(file.locate(), site / file)
+        odd_tests.laid(place / "project")
+        yield place
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize(
+    ("mechanism", "runner"),
+    [
+        ("bubblewrap", "pytest"),
+        pytest.param("bubblewrap", "unittest", marks=pytest.mark.hostile_full),
+        pytest.param("namespaces", "pytest", marks=pytest.mark.hostile_full),
+        pytest.param("namespaces", "unittest", marks=pytest.mark.hostile_full),
+    ],
+)
+def test_the_same_for_a_user_whom_the_machine_does_not_know(environment: Path, mechanism: str, runner: str) -> None:
+    if mechanism == "bubblewrap" and shutil.which("bwrap") is None:
+        pytest.skip("bwrap is not installed")
+    python = environment / "venv" / "bin" / "python"
+    words = [python, HERE / "odd_tests.py", mechanism, runner, environment / "project", python]
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(SOURCES),
+        "HOME": "/nonexistent",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        words, env=env, capture_output=True, text=True, timeout=240, cwd="/", check=False,
+        user=ORDINARY, group=ORDINARY, extra_groups=[],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    for name, ended in json.loads(done.stdout).items():
+        odd_tests.right(name, ended)

@@ -1,0 +1,1 @@
+"""Ctrl-C and a request to terminate, whatever a command is at."""

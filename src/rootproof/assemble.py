@@ -139,8 +139,7 @@ def _carry_on(case: Case, ledger: RunLedger, first: Entry, options: Options) -> 
             watched = Watched(ledger, (*telling, *options.listeners))
             state = watched.replay()
             if state.resumable:  # else another process ended it before this one had it
-                watched.append(state, first)
-                state = investigate(case, watched)
+                state = investigate(case, watched, first)
         return outcome(ledger.run, case.contract, state, ledger.head)
     finally:
         ledger.release()

@@ -14,18 +14,34 @@ from rootproof.ledger.interface import Entry, Ledger
 from rootproof.state import State
 
 
-def investigate(case: Case, ledger: Ledger) -> State:
-    """Run one investigation to its end; resuming is the same call on a ledger that is not empty."""
+def investigate(case: Case, ledger: Ledger, first: Entry | None = None) -> State:
+    """Run one investigation to its end; resuming is the same call on a ledger that is not empty.
+
+    Args:
+        first: what begins the run, or takes it up again.
+
+    Raises:
+        KeyboardInterrupt: before anything was stored, or while undoing: how it ended stands then, and what is not yet
+            undone is, when the run is taken up again. At any other moment the run ends as cancelled.
+    """
+    try:
+        return _to_the_end(case, ledger, first)
+    except KeyboardInterrupt:
+        state = ledger.replay()  # what the interrupted turn stored, if anything
+        if state.began is None or state.undoing:
+            raise
+        if state.stopped:
+            return state
+        return ledger.append(state, Entry(Stopped(status="cancelled", reason="the user interrupted")))
+
+
+def _to_the_end(case: Case, ledger: Ledger, first: Entry | None) -> State:
     state = ledger.replay()
+    if first is not None:
+        state = ledger.append(state, first)
     while not state.stopped:
         try:
             state = ledger.append(state, next_event(case, ledger, state))
-        except KeyboardInterrupt:
-            state = ledger.replay()  # what the interrupted turn stored, if anything
-            if state.undoing:
-                raise  # how it ended stands; what is not yet undone is, when the run is taken up again
-            if not state.stopped:
-                state = ledger.append(state, Entry(Stopped(status="cancelled", reason="the user interrupted")))
         except ModelUnavailable as error:
             state = ledger.append(state, Entry(Interrupted(reason=str(error))))
     return state

@@ -201,7 +201,7 @@ def interrupted(process: subprocess.Popen[bytes], how: signal.Signals, reached: 
 def _await(seen: Callable[[], bool], seconds: float) -> None:
     until = time.monotonic() + seconds
     while not seen() and time.monotonic() < until:
-        time.sleep(0.002)
+        time.sleep(0.02)
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from cancelled.ground import (
     Ground,
     frozen,
     ground,
+    heavy,
     interrupted,
     lingering,
     nothing_left,
@@ -48,6 +49,8 @@ class At:
     when: str = "always"
     reached: Callable[[set[int]], bool] = lingering
     before: tuple[dict[str, Any], ...] = ()
+    lay: Callable[[Ground], None] = lambda made: None
+    pause: float = 0.02
 
 
 RUN = {"tool": "run_test", "input": {"test": RED}}
@@ -56,7 +59,7 @@ LOOK = {"test": RED, "path": "basket.py", "line": 3, "expressions": [{"expressio
 EDIT = {"path": "basket.py", "start": 2, "end": 3, "text": "    return len(items)"}
 STATES = {
     "a test": At(RUN),
-    "a search": At({"tool": "search_code", "input": {"query": "number"}}, reached=frozen("rg")),
+    "a search": At({"tool": "search_code", "input": {"query": "number"}}, reached=frozen("rg"), lay=heavy, pause=0.001),
     "a trace": At(TRACE),
     "a search for changes": At({"tool": "search_changes", "input": {"test": RED}}, "changed", before=(TRACE,)),
     "a change": At({"tool": "try_change", "input": {"edits": [EDIT]}}, "changed"),
@@ -85,9 +88,10 @@ def at(state: At, how: signal.Signals, folder: Path, *, onward: bool) -> None:
     """Interrupt a run at its action; then, ``onward``, let it go on, with nothing that hangs any more."""
     made = ground(folder, len(state.before) + 1)
     made.hang(state.when)
+    state.lay(made)
     model = made.model(*state.before, state.action)
     process = made.begin("run", made.contract, "--model", model, "--python", sys.executable)
-    said = interrupted(process, how, state.reached)
+    said = interrupted(process, how, state.reached, state.pause)
     assert process.returncode == 130, said
     events = cancelled(made, said)
     assert [one.type for one in events][-2] == "started" and events[-2].tool == state.action["tool"]
@@ -181,19 +185,3 @@ def test_a_worker(tmp_path: Path) -> None:
     assert giving.wait(60) == 4
     worker.terminate()
     assert worker.wait(30) == 0
-
-
-@pytest.mark.chaos
-def test_while_a_report_is_verified(tmp_path: Path) -> None:
-    made = ground(tmp_path, 40)
-    words = ["--python", sys.executable]
-    code, said = made.finish("diagnose", RED, "--root", made.root, *words)
-    assert code == 0, said
-    report = tmp_path / "report.json"
-    code, said = made.finish("report", "last", "--format", "json", "--out", report)
-    assert code == 0, said
-    made.hang("always")
-    process = made.begin("verify", report, "--repo", made.root, *words)
-    said = interrupted(process, INT, lingering)
-    assert process.returncode == 130 and "Traceback" not in said, said
-    nothing_left(made)

@@ -91,9 +91,9 @@ def broken(
 
 
 def _only_keys(data: bytes, value: str) -> bool:
-    """Whether a text stands nowhere but in the place of a key."""
+    """Whether a text stands nowhere but in brackets as a key."""
     said = [text_of(match.group()) for match in TOKEN.finditer(decoded(data)) if match.lastgroup == "text"]
-    return said.count(value) == sum(use.word == value for use in key_uses(data))
+    return said.count(value) == sum(use.word == value and not use.called for use in key_uses(data))
 
 
 def values(data: bytes) -> dict[object, Any]:

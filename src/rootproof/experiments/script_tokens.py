@@ -30,6 +30,8 @@ class KeyUse:
     word: str
     line: int
     writes: bool
+    called: bool = False
+    """It is the argument of a call, which may do anything with it."""
 
 
 def text_of(token: str) -> str:
@@ -48,11 +50,11 @@ def key_uses(data: bytes) -> Iterator[KeyUse]:
     for at, match in enumerate(tokens):
         if match.lastgroup != "text" or at < 2 or at + 1 >= len(tokens):
             continue
-        writes = _as_member(said, at)
-        if writes is None:
-            writes = _as_argument(said, at)
+        member, argument = _as_member(said, at), _as_argument(said, at)
+        writes = argument if member is None else member
         if writes is not None:
-            yield KeyUse(text_of(match.group()), source.count("\n", 0, match.start()) + 1, writes)
+            line = source.count("\n", 0, match.start()) + 1
+            yield KeyUse(text_of(match.group()), line, writes, called=member is None)
 
 
 def _as_member(said: list[str], at: int) -> bool | None:

@@ -65,6 +65,8 @@ def match(case: Case, placed: Placed, ids: Iterable[str], separator: str) -> tup
     there = [test for test in ids if test.partition(separator)[0] == placed.file]
     if not there:
         return f"nothing was collected in {placed.file}"
+    if separator == "::" and not case.classname and case.name.replace(".", "/").endswith(placed.file[:-3]):
+        return f"the report says that {placed.file} could not be collected, and of no test that it failed"
     tails = {test: test.partition(separator)[2] for test in there}
     wanted = _names(case, placed, separator)
     for name in wanted:

@@ -104,7 +104,7 @@ def _noted(
             raise NotRunnable("the runner has noted no failed test", "run the tests once, or name one")
         return None
     try:
-        return red.still(shop, noted, limits)
+        return red.still(shop, noted, limits, twice=False)
     except NotRunnable:
         if question.last_failed:
             raise

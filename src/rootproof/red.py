@@ -26,7 +26,7 @@ from rootproof.text import one_line
 MAX_REPORT = 32 * 1024 * 1024
 NEAREST = 3
 AGAIN = (1, 2)
-"""Seeds of the further runs of a test that passed alone: in the order of its file, and alone once more."""
+"""Seeds of the further runs of what passed."""
 
 Unmatched = tuple[str, str]
 """A test, and why it is no target."""
@@ -130,8 +130,11 @@ def _collected(shop: Workshop, files: Sequence[str], limits: Limits) -> Session:
     return shop.ask(TestRequest(tests=tuple(files), collect_only=shop.runner.separator == "::"), limits)
 
 
-def still(shop: Workshop, found: Found, limits: Limits) -> Found:
+def still(shop: Workshop, found: Found, limits: Limits, *, twice: bool = True) -> Found:
     """Of the tests found those that are red here; a file or class stands for its red tests.
+
+    Args:
+        twice: look again at what passed; it may follow order, seed or chance.
 
     Raises:
         NotRunnable: none is red, with why.
@@ -141,9 +144,12 @@ def still(shop: Workshop, found: Found, limits: Limits) -> Found:
     why: list[Unmatched] = list(found.unmatched)
     sessions: list[Session] = []
     for group in shop.groups(_fit(shop, found.tests)):
-        for test, session in _runs(shop, group, limits):
-            sessions.append(session)
-            red, reason = _standing(shop, test, session, limits)
+        runs = _runs(shop, group, limits)
+        sessions.extend(session for _, session in runs)
+        passed = [test for test, session in runs if _passes(shop, test, session)]
+        again = _again(shop, passed, limits) if twice and passed else []
+        for test, session in runs:
+            red, reason = _standing(shop, test, [session, *again], limits)
             tests.update(dict.fromkeys(red))
             why.extend([(test, reason)] if reason else [])
     if tests:
@@ -171,35 +177,39 @@ def _runs(shop: Workshop, group: Sequence[str], limits: Limits) -> list[tuple[st
     return [(test, shop.ask(TestRequest(tests=(test,)), limits)) for test in group]
 
 
-def _standing(shop: Workshop, test: str, session: Session, limits: Limits) -> tuple[tuple[str, ...], str]:
-    """(the red tests that one id stands for, why there is none)."""
-    results = _covered(shop, test, session)
-    red = tuple(result.id for result in results if result.status in RED)
-    if red:
-        return red, ""
+def _standing(shop: Workshop, test: str, sessions: Sequence[Session], limits: Limits) -> tuple[tuple[str, ...], str]:
+    """(the red tests that one id stands for, why there is none), by its run and those of the second look."""
+    first, *again = sessions
+    for session in sessions:
+        red = tuple(result.id for result in _covered(shop, test, session) if result.status in RED)
+        if red:
+            return red, ""
+    results = _covered(shop, test, first)
     if any(result.status == "passed" for result in results):
-        return _again(shop, test, len(results), limits)
+        many = f"all {len(results)} tests of it pass" if len(results) > 1 else "it passes"
+        return (), f"{many} here{', also in the order of its file' if again else ''}"
     if results:
         reason = one_line(results[0].reason.removeprefix("Skipped: "), 160)
         return (), f"it is {results[0].status}{': ' if reason else ''}{reason}"
-    if session.status in ("not_found", "no_tests", "not_addressable"):
+    if first.status in ("not_found", "no_tests", "not_addressable"):
         return (), _unknown(shop, test, limits)
-    return (), f"its run ended as {session.status}: {one_line(session.problem, 300)}"
+    return (), f"its run ended as {first.status}: {one_line(first.problem, 300)}"
 
 
 def _covered(shop: Workshop, test: str, session: Session) -> list[TestResult]:
     return [result for result in session.results if covers(test, result.id, shop.runner.separator)]
 
 
-def _again(shop: Workshop, test: str, count: int, limits: Limits) -> tuple[tuple[str, ...], str]:
-    """A test that passed is run in the order of its file and alone once more: it may follow order, seed or chance."""
-    for asked, seed in zip((file_of(test), test), AGAIN, strict=True):
-        session = shop.ask(TestRequest(tests=(asked,), seed=seed), limits)
-        red = tuple(result.id for result in _covered(shop, test, session) if result.status in RED)
-        if red:
-            return red, ""
-    many = f"all {count} tests of it pass" if count > 1 else "it passes"
-    return (), f"{many} here, alone and in the order of its file"
+def _passes(shop: Workshop, test: str, session: Session) -> bool:
+    statuses = {result.status for result in _covered(shop, test, session)}
+    return "passed" in statuses and statuses.isdisjoint(RED)
+
+
+def _again(shop: Workshop, tests: Sequence[str], limits: Limits) -> list[Session]:
+    """What passed is run in the order of its file, and once more as before: it may follow order, seed or chance."""
+    files = tuple(dict.fromkeys(file_of(test) for test in tests))
+    asked = [files, tuple(tests)] if files != tuple(tests) else [files]
+    return [shop.ask(TestRequest(tests=each, seed=seed), limits) for each, seed in zip(asked, AGAIN, strict=False)]
 
 
 def _unknown(shop: Workshop, test: str, limits: Limits) -> str:

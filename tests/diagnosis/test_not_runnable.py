@@ -71,7 +71,7 @@ CASES = {
         {"test_a.py": GREEN}, "there is no file test_b.py; near are test_a.py", "name a test", ("test_b.py::test_a",)
     ),
     "a target that passes": Case(
-        {"test_a.py": GREEN}, "test_a.py::test_a: it passes here, alone and in the order of its file", "name a test that fails", ("test_a.py::test_a",)
+        {"test_a.py": GREEN}, "test_a.py::test_a: it passes here, also in the order of its file", "name a test that fails", ("test_a.py::test_a",)
     ),
     "a file that passes": Case({"test_a.py": GREEN}, "all 2 tests of it pass", "name a test that fails", ("test_a.py",)),
     "a target that is skipped": Case(

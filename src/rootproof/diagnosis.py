@@ -14,7 +14,7 @@ from rootproof import assemble, red
 from rootproof.assemble import Options
 from rootproof.contract import Policy
 from rootproof.contract import Scope as Terms
-from rootproof.errors import NotRunnable
+from rootproof.errors import NotRunnable, UsageError
 from rootproof.experiments.progress import silent
 from rootproof.investigations.root_cause import targets, terms
 from rootproof.investigations.root_cause.targets import Found, Workshop
@@ -57,8 +57,11 @@ def find(question: Question, options: Options, tell: Callable[[str], None]) -> t
 
     Raises:
         NotRunnable: there is nothing to diagnose, or it cannot run here, with what to do.
+        UsageError: what is asked contradicts itself, a test id or a report cannot be used.
         ContainmentUnavailable: nothing here contains what would be run.
     """
+    if question.report and (question.tests or question.last_failed):
+        raise UsageError("--from names the tests already", "leave out the test ids and --last-failed")
     failing = red.failing_cases(question.report) if question.report else ()
     hint = next(iter(question.tests), "") or red.hint(failing, question.root)
     shop = workshop(question, options, hint)

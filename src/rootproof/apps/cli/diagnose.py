@@ -55,7 +55,6 @@ def diagnose(
     """Find out why a test fails, and show it: reproduce, look, intervene in throw-away copies, confirm."""
     from rootproof import diagnosis, stores
     from rootproof.apps.cli.progress import Progress
-    from rootproof.errors import UsageError
     from rootproof.investigations.root_cause.terms import Numbers
 
     question = diagnosis.Question(
@@ -80,8 +79,6 @@ def diagnose(
     )
     options = replace(options, tell=progress.note)
     folder = stores.folder(store) / "contracts"
-    if report and (tests or last_failed):
-        raise UsageError("--from names the tests already", "leave out the test ids and --last-failed")
     _finish(*_carry_out(question, options, folder, dry_run, as_json))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rootproof import canonical, contract_file, masking, policy, proposers, recording, stores, view
+from rootproof.authority import authorise
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
 from rootproof.contract import read_document
@@ -221,7 +222,7 @@ def request_for(case: Case, tool: str, arguments: Mapping[str, Any]) -> Request:
     spec = case.tools[tool].spec
     named = [entry for entry in policy.named_values(spec, arguments) if entry[0].kind == "path"]
     places = {name: case.scope.locate(str(value)) for _, name, value in named}
-    verdict = policy.authorise(case.contract, spec, Action(tool, arguments), places)
+    verdict = authorise(case, Action(tool, arguments))
     if not isinstance(verdict, policy.Allowed):
         raise UsageError(f"the contract does not allow it: {verdict.reason}")
     located = {name: place for name, place in places.items() if isinstance(place, Located)}

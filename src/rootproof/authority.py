@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rootproof import policy
 from rootproof.case import Case
 from rootproof.protocol import Action
@@ -11,6 +13,8 @@ def authorise(case: Case, action: Action) -> policy.Verdict:
     """Judge one action. Asked again it looks again: what was allowed an hour ago may not be so now."""
     tool = case.tools.get(action.tool)
     spec = tool.spec if tool else None
+    if spec is not None:
+        action = replace(action, input=policy.relative_names(spec, action.input, f"{case.scope.root}/"))
     named = policy.named_values(spec, action.input) if spec else ()
     places = {
         name: case.scope.locate(value)

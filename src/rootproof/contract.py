@@ -115,8 +115,12 @@ class Scope(Noun):
 
 
 def file_of(test: str) -> str:
-    """The file part of a test id: what stands before the first ``::``, else before the first ``#``."""
-    return test.split("::", 1)[0] if "::" in test else test.split("#", 1)[0]
+    """The file part of a test id: what stands before the first ``::``, else before the first ``#``.
+
+    After a ``#`` a name may hold ``::``, as after the file of a Python test it may hold ``#``.
+    """
+    python, other = test.split("::", 1)[0], test.split("#", 1)[0]
+    return other if len(other) < len(python) and not python.endswith(".py") else python
 
 
 class Budget(Noun):

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rootproof import assemble
+from rootproof import assemble, red
 from rootproof.assemble import Options
 from rootproof.contract import Policy
 from rootproof.contract import Scope as Terms
 from rootproof.errors import NotRunnable, UsageError
+from rootproof.experiments.progress import silent
 from rootproof.investigations.root_cause import targets, terms
 from rootproof.investigations.root_cause.targets import Found, Workshop
 from rootproof.investigations.root_cause.terms import Numbers
@@ -38,6 +39,8 @@ class Question:
     grade: str = ""
     context: str = ""
     most_targets: int = 10
+    report: Path | None = None
+    """A JUnit report whose failing tests are asked about."""
 
 
 @dataclass(frozen=True)
@@ -54,24 +57,62 @@ def find(question: Question, options: Options, tell: Callable[[str], None]) -> t
 
     Raises:
         NotRunnable: there is nothing to diagnose, or it cannot run here, with what to do.
+        UsageError: what is asked contradicts itself, a test id or a report cannot be used.
+        ContainmentUnavailable: nothing here contains what would be run.
+    """
+    if question.report and (question.tests or question.last_failed):
+        raise UsageError("--from names the tests already", "leave out the test ids and --last-failed")
+    failing = red.failing_cases(question.report) if question.report else ()
+    hint = next(iter(question.tests), "") or red.hint(failing, question.root)
+    shop = workshop(question, options, hint)
+    limits = Limits(seconds=question.numbers.seconds, cpu_seconds=question.numbers.cpu_seconds, memory_mb=4096)
+    if question.report:
+        found = red.from_report(shop, question.report, failing, limits, tell)
+        return shop, red.still(shop, found, limits)
+    if question.tests:
+        return shop, red.still(shop, Found(question.tests, "named"), limits)
+    files = targets.test_files(shop.root, shop.runner.name)
+    noted = _noted(question, shop, files, limits, tell)
+    if noted is not None:
+        return shop, noted
+    return shop, targets.by_running(shop, files, limits, (tell, options.tell or silent))
+
+
+def workshop(question: Question, options: Options, hint: str) -> Workshop:
+    """With what the repository's tests are run.
+
+    Args:
+        hint: a test, or the file of one; empty: none is known.
+
+    Raises:
+        NotRunnable: it is no folder, or no runner fits it.
         ContainmentUnavailable: nothing here contains what would be run.
     """
     if not question.root.is_dir():
-        raise UsageError(f"there is no folder {question.root}", "name the folder of the repository with --root")
-    choice = assemble.choose_runner(question.runner, question.root, next(iter(question.tests), ""))
+        kind = "is no folder" if question.root.exists() else "does not exist"
+        raise NotRunnable(f"{question.root} {kind}", "name the folder of the repository with --root")
+    choice = assemble.choose_runner(question.runner, question.root, hint)
     sandbox = assemble.choose_sandbox(Policy(), question.root, options)
     hidden = Scope(question.root, Terms()).secrets()
-    shop = Workshop(question.root.resolve(), choice.runner, sandbox, options.interpreter, hidden, choice.reason)
-    files = targets.test_files(shop.root, choice.runner.name)
-    if question.tests:
-        return shop, Found(question.tests, "named")
-    noted = targets.last_failed(shop.root, files)
-    if noted is not None:
-        return shop, noted
-    if question.last_failed:
-        raise NotRunnable("the runner has noted no failed test", "run the tests once, or name one")
-    limits = Limits(seconds=question.numbers.seconds, cpu_seconds=question.numbers.cpu_seconds, memory_mb=4096)
-    return shop, targets.by_running(shop, files, limits, tell)
+    return Workshop(question.root.resolve(), choice.runner, sandbox, options.interpreter, hidden, choice.reason)
+
+
+def _noted(
+    question: Question, shop: Workshop, files: tuple[str, ...], limits: Limits, tell: Callable[[str], None]
+) -> Found | None:
+    """What the runner noted as last failed and is red still."""
+    noted = targets.last_failed(shop.root, files, shop.runner.name)
+    if noted is None:
+        if question.last_failed:
+            raise NotRunnable("the runner has noted no failed test", "run the tests once, or name one")
+        return None
+    try:
+        return red.still(shop, noted, limits, twice=False)
+    except NotRunnable:
+        if question.last_failed:
+            raise
+        tell(f"nothing {noted.how} is red any more")
+        return None
 
 
 def cases(question: Question, shop: Workshop, found: Found, folder: Path) -> list[Case]:

@@ -86,6 +86,24 @@ def named_values(spec: ToolSpec, given: Mapping[str, Json]) -> Iterator[tuple[Fi
             yield from _named_inside(field, value)
 
 
+def relative_names(spec: ToolSpec, given: Mapping[str, Json], root: str) -> dict[str, Json]:
+    """The same input with listed things named from the root, where somebody copied them with the root's own path.
+
+    It is a change of spelling alone: what comes out is judged like anything else.
+
+    Args:
+        root: absolute, with a slash at the end.
+    """
+    made = dict(given)
+    for field in spec.fields:
+        value = given.get(field.name)
+        if field.kind == "name" and isinstance(value, str):
+            made[field.name] = value.removeprefix(root)
+        elif field.kind == "list" and field.of and isinstance(value, list):
+            made[field.name] = [item.removeprefix(root) if isinstance(item, str) else item for item in value]
+    return made
+
+
 def _named_inside(field: Field, values: Sequence[Json]) -> Iterator[tuple[Field, str, Json]]:
     if field.of:
         entry = Field(field.name, "name", field.doc, of=field.of)

@@ -60,7 +60,18 @@ RULES = [
 GROUND = ("scope", "survey", "contract_file", "configuration", "sandbox", "ledger", "experiments")
 LOOP = ("case", "authority", "approval", "recovery", "review", "turn", "controller")
 FAMILIES = ("models", "tools", "runners", "investigations", "report")
-ASSEMBLY = ("assemble", "installed", "workshop", "proposers", "stores", "telemetry", "decisions", "diagnosis", "verify")
+ASSEMBLY = (
+    "assemble",
+    "installed",
+    "workshop",
+    "proposers",
+    "stores",
+    "telemetry",
+    "decisions",
+    "red",
+    "diagnosis",
+    "verify",
+)
 APPS = ("apps", "__main__", "")
 
 INSIDE = ("sandbox.inside", "runners.inside", "experiments.target")

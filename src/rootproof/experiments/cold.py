@@ -53,6 +53,8 @@ class Site:
     """Root-relative files that must be the same in every run: tests, fixtures, configuration."""
     jobs: int = 1
     """Runs at once where they do not wait for each other; only contained ones, which share nothing but the machine."""
+    sources: tuple[str, ...] = ()
+    """Root-relative files in scope: where the other side of a relation is looked for if nothing tells what ran."""
 
     def read(self, path: str) -> bytes:
         """A file of the unchanged tree; empty if it cannot be read."""

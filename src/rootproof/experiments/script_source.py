@@ -14,14 +14,9 @@ from typing import Any
 
 from rootproof.experiments.change import Change, Edit, decoded, split_lines
 from rootproof.experiments.fold import key, trivial
+from rootproof.experiments.script_tokens import TOKEN, key_uses, text_of
 
 SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
-_TOKEN = re.compile(
-    r"//[^\n]*|/\*.*?\*/"
-    r"|(?P<text>'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`)"
-    r"|(?P<number>\b\d[\w.]*)|(?P<word>[A-Za-z_$][\w$]*)|(?P<mark>[^\s\w])",
-    re.DOTALL,
-)
 _STOPS = re.compile(r"process\s*\.\s*(?:exit|abort|kill)|\.\s*(?:skip|todo|only|fails|skipIf|runIf)\b|\bprocess\s*\[")
 _READS = re.compile(
     r"\bprocess\s*\.\s*\w+|\bimport\s*\.\s*meta\b|\bDate\b|\bperformance\b|\.\s*stack\b|\brequire\s*\(|\beval\s*\("
@@ -65,7 +60,7 @@ def is_script(file: str) -> bool:
 
 def code(data: bytes) -> str:
     """The source without comments."""
-    return _TOKEN.sub(lambda m: m.group() if m.lastgroup else " ", decoded(data))
+    return TOKEN.sub(lambda m: m.group() if m.lastgroup else " ", decoded(data))
 
 
 def broken(
@@ -84,11 +79,21 @@ def broken(
     if grown["return"] > 0 and grown["if"] < grown["return"]:
         yield "early_return", 1, "a return was added without a condition of its own"
     known = values(old)
-    for span in paired:
-        known.update(values(span.encode("utf-8", "surrogateescape")))
+    keys = {use.word for span in paired for use in key_uses(span.encode("utf-8", "surrogateescape"))}
     for each, value in values(new).items():
-        if each in operands and each not in known and not trivial(value):
+        if (
+            each in operands
+            and each not in known
+            and not trivial(value)
+            and not (value in keys and _only_keys(new, value))
+        ):
             yield "planted_value", 1, f"the value {value!r} is an operand of the failing assertion"
+
+
+def _only_keys(data: bytes, value: str) -> bool:
+    """Whether a text stands nowhere but in brackets as a key."""
+    said = [text_of(match.group()) for match in TOKEN.finditer(decoded(data)) if match.lastgroup == "text"]
+    return said.count(value) == sum(use.word == value and not use.called for use in key_uses(data))
 
 
 def values(data: bytes) -> dict[object, Any]:
@@ -96,10 +101,10 @@ def values(data: bytes) -> dict[object, Any]:
     found: dict[object, Any] = {}
     run: list[str] = []
     joined = False
-    for match in _TOKEN.finditer(decoded(data)):
+    for match in TOKEN.finditer(decoded(data)):
         kind = match.lastgroup
         if kind == "text":
-            value: Any = _text(match.group())
+            value: Any = text_of(match.group())
             run = [*run, value] if joined else [value]
             found[key("".join(run))] = "".join(run)
             found[key(value)] = value
@@ -110,13 +115,6 @@ def values(data: bytes) -> dict[object, Any]:
         if kind is not None:
             joined = kind == "mark" and match.group() == "+"
     return found
-
-
-def _text(token: str) -> str:
-    try:
-        return str(ast.literal_eval(token)) if token[0] != "`" else token[1:-1]
-    except (ValueError, SyntaxError):
-        return token[1:-1]
 
 
 def _number(token: str) -> Any:
@@ -154,11 +152,11 @@ def copies(test: str, data: bytes, line: int) -> tuple[tuple[str, Edit, str], ..
 def _call(text: str, name: str) -> tuple[int, re.Match[str], int] | None:
     """Where ``test('name', ...)`` begins, its title, and where it ends."""
     for match in re.finditer(r"\b(?:test|it)\s*\(\s*", text):
-        title = _TOKEN.match(text, match.end())
-        if title is None or title.lastgroup != "text" or _text(title.group()) != name:
+        title = TOKEN.match(text, match.end())
+        if title is None or title.lastgroup != "text" or text_of(title.group()) != name:
             continue
         depth = 1
-        for token in _TOKEN.finditer(text, match.end()):
+        for token in TOKEN.finditer(text, match.end()):
             if token.lastgroup == "mark" and token.group() in "([{":
                 depth += 1
             elif token.lastgroup == "mark" and token.group() in ")]}":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rootproof.canonical import digest_bytes
 from rootproof.experiments import control_judgements, controls, judgements
 from rootproof.experiments.baseline import Baseline, earlier_assertions
 from rootproof.experiments.change import Edit, Refused
@@ -20,6 +21,8 @@ from rootproof.experiments.readers import Elsewhere, paired_span
 from rootproof.experiments.record import Confirmation, Run
 from rootproof.experiments.reduce import apply_all, fits
 from rootproof.experiments.reduction import reduced
+from rootproof.experiments.script_source import is_script
+from rootproof.experiments.script_tokens import other_side
 from rootproof.experiments.sources import parse
 from rootproof.experiments.watching import as_record, traced
 
@@ -61,8 +64,10 @@ def with_runs(record: Confirmation, *runs: Run) -> Confirmation:
 
 
 def pair_up(state: Confirming, record: Confirmation) -> Confirmation:
-    """Find the other side of a relation among what the target executed."""
+    """Find the other side of a relation among what the target executed; without a trace by its key alone."""
     matter = state.matter(record)
+    if is_script(matter.test_file) and matter.new:
+        return _pair_up_by_key(state, record)
     if state.base.trace is None or not matter.new:
         return record
     ran = {f: lines for f, lines in state.base.trace.lines.items() if not protected(f, state.site.test_files)}
@@ -75,6 +80,17 @@ def pair_up(state: Confirming, record: Confirmation) -> Confirmation:
         if span is not None:
             return replace(record, paired=(span,))
     return record
+
+
+def _pair_up_by_key(state: Confirming, record: Confirmation) -> Confirmation:
+    matter, site = state.matter(record), state.site
+    there = {path: state.sources.get(path) or site.read(path) for path in site.sources if is_script(path)}
+    span = other_side(matter.edits, matter.new, {p: d for p, d in there.items() if not protected(p, site.test_files)})
+    if span is None:
+        return record
+    state.sources[span.path] = there[span.path]
+    files = {**dict(record.files), span.path: digest_bytes(there[span.path])}
+    return replace(record, paired=(span,), files=tuple(sorted(files.items())))
 
 
 def reserve(state: Confirming, record: Confirmation) -> Confirmation:

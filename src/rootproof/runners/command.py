@@ -50,6 +50,7 @@ class CommandRunner:
     separator: str = SEPARATOR
     arranges: bool = False
     seeded: bool = False
+    together: bool = False
 
     def detect(self, root: Path) -> str | None:
         """Never: it is chosen by its alias."""

@@ -168,6 +168,8 @@ class Runner(Protocol):
     """Whether it runs tests in the order a request gives."""
     seeded: bool
     """Whether a request's seed has any effect."""
+    together: bool
+    """Whether one run can hold tests of several files."""
 
     def detect(self, root: Path) -> str | None:
         """Why this runner fits the repository, in one line; None where it does not."""

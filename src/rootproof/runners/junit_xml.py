@@ -7,7 +7,7 @@ Maven surefire, Gradle, go-junit-report, gotestsum, PHPUnit, RSpec, pytest and j
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.parsers import expat
 
 from rootproof.runners.interface import TestStatus
@@ -44,16 +44,21 @@ class Case:
     message: str = ""
     detail: str = ""
     reason: str = ""
+    suites: tuple[str, ...] = ()
+    """Names of the suites around it, outermost first."""
 
 
-def read(content: bytes) -> tuple[Case, ...]:
+def read(content: bytes, most: int = MAX_BYTES) -> tuple[Case, ...]:
     """All test cases of one report, in their order.
+
+    Args:
+        most: bytes that a report may have.
 
     Raises:
         Refused: it is too large, malformed, has a document type, or holds no test suite.
     """
-    if len(content) > MAX_BYTES:
-        raise Refused(f"the report is larger than {MAX_BYTES} bytes")
+    if len(content) > most:
+        raise Refused(f"the report is larger than {most} bytes")
     reader = _Reader()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -83,6 +88,7 @@ class _Reader:
         self._open: list[str] = []
         self._elements = 0
         self._file = [""]
+        self._suites: list[str] = []
         self._case: dict[str, str] | None = None
         self._marks: list[tuple[str, dict[str, str], str]] = []
         self._text: list[str] = []
@@ -98,6 +104,7 @@ class _Reader:
         self._open.append(name)
         if name == "testsuite":
             self._file.append(attributes.get("file") or attributes.get("filepath") or self._file[-1])
+            self._suites.append(attributes.get("name", ""))
         elif name == "testcase":
             if self._case is not None:
                 raise Refused("a testcase stands inside another one")
@@ -115,8 +122,10 @@ class _Reader:
         name = self._open.pop()
         if name == "testsuite":
             self._file.pop()
+            self._suites.pop()
         elif name == "testcase" and self._case is not None:
-            self.cases.append(_case(self._case, self._marks, self._file[-1]))
+            case = _case(self._case, self._marks, self._file[-1])
+            self.cases.append(replace(case, suites=tuple(self._suites)))
             self._case = None
         elif self._case is not None and self._open[-1] == "testcase":
             kind, attributes, _text = self._marks[-1]

@@ -27,6 +27,7 @@ class NodeTest:
     separator = node_project.SEPARATOR
     arranges = False
     seeded = False
+    together = False
 
     def detect(self, root: Path) -> str | None:
         """A test script that calls ``node --test``, or a test file that imports node:test."""

@@ -161,6 +161,8 @@ def _verdict(story: Story, results: dict[str, TestResult], unreported: tuple[str
         return Verdict("collection_error", "\n\n".join(said for _id, said in story.collect_errors)[:PROBLEM_LIMIT])
     if case.request.collect_only:
         return Verdict("no_tests", "collected only, nothing was run")
+    if unreported and completed.exit_code == EXIT_USAGE and not results:
+        return Verdict("config_error", tail(completed))
     if unreported:
         return Verdict("incomplete", "tests were collected and never reported")
     return _judged(story, results, case)

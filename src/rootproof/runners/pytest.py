@@ -34,6 +34,7 @@ class Pytest:
     separator = "::"
     arranges = True
     seeded = True
+    together = True
 
     def detect(self, root: Path) -> str | None:
         """pytest settings, a conftest, or test files that import pytest or define bare test functions."""
@@ -106,7 +107,7 @@ def environment(request: TestRequest) -> Mapping[str, str]:
 
 
 def python_session(project: Project, request: TestRequest, completed: Completed) -> Session:
-    """The outcome, with what to install where a module is missing."""
+    """The outcome, with what to install where a module, or a plugin that the settings ask for, is missing."""
     read = records.read(completed.channel, request.nonce)
     session = outcome.session(read, request, completed, outcome.Dialect())
     if session.status not in ("config_error", "collection_error", "failed", "error"):
@@ -114,7 +115,8 @@ def python_session(project: Project, request: TestRequest, completed: Completed)
     said = [session.problem]
     said.extend(f"{r.failure.exception}: {r.failure.message}" for r in session.results if r.failure is not None)
     needed = mend.for_python("\n".join(said), lambda name: python_project.is_own_package(project, name))
-    return replace(session, mend=needed)
+    asked = "" if needed or session.status != "config_error" else mend.for_settings(session.problem, project.config)
+    return replace(session, mend=needed or asked)
 
 
 def _argument(project: Project, test: str) -> str:

@@ -21,6 +21,7 @@ class Unittest:
     separator = "::"
     arranges = True
     seeded = True
+    together = True
 
     def detect(self, root: Path) -> str | None:
         """A test file that defines a unittest case."""

@@ -22,6 +22,7 @@ class Vitest:
     separator = node_project.SEPARATOR
     arranges = False
     seeded = True
+    together = True
 
     def detect(self, root: Path) -> str | None:
         """A vitest configuration, or a package.json that asks for it."""

@@ -40,7 +40,7 @@ def site_of(scope: Scope, means: Means, settings: Mapping[str, Json], target: st
     limits = Limits(seconds=limit, cpu_seconds=2 * limit, memory_mb=memory if isinstance(memory, int) else 2048)
     limits = replace(limits, channel_bytes=CHANNEL_BYTES)
     guards, jobs = guard_files(root, files, tests), min(len(os.sched_getaffinity(0)), AT_ONCE)
-    return Site(root, project, runner, sandbox, tests, limits, guards, jobs)
+    return Site(root, project, runner, sandbox, tests, limits, guards, jobs, files)
 
 
 def test_files(terms: contract.Scope, files: tuple[str, ...], target: str) -> tuple[str, ...]:

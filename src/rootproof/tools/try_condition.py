@@ -114,7 +114,8 @@ class TryCondition:
     def _begun(self, target: str, request: Request) -> Condition:
         given = request.input
         before = given.get("before")
-        tests = [str(item["test"]) for item in before if isinstance(item, dict)] if isinstance(before, list) else []
+        named = [str(item["test"]) for item in before if isinstance(item, dict)] if isinstance(before, list) else []
+        tests = [test.removeprefix(f"{self.scope.root}/") for test in named]  # copied from a traceback, perhaps
         return Condition(
             target=target,
             kind=str(given["kind"]),

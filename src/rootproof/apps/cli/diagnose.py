@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional, TextIO
 
 import typer
 
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from rootproof.apps.cli.tried import Tried
     from rootproof.assemble import Options
     from rootproof.diagnosis import Case, Question
+    from rootproof.investigations.root_cause.targets import Found
     from rootproof.outcome import Outcome
 
 Tests = Annotated[list[str] | None, typer.Argument(help="Red tests; none: those last failed, else the suite is run.")]
 RootOption = Annotated[Path, typer.Option("--root", help="The repository.")]
+Report = Annotated[Optional[Path], typer.Option("--from", help="The failing tests of this JUnit XML file.")]  # noqa: UP045
 LastFailed = Annotated[bool, typer.Option("--last-failed", help="Only what the runner noted as last failed.")]
 Context = Annotated[Optional[Path], typer.Option("--context", help="A bug report: shown to the model as unverified.")]  # noqa: UP045
 Grade = Annotated[str, typer.Option("--grade", help="A: only a conclusion of grade A is good enough.")]
@@ -31,6 +33,7 @@ Runs = Annotated[int, typer.Option("--test-runs", min=1, help="Most started test
 
 def diagnose(
     tests: Tests = None,
+    report: Report = None,
     root: RootOption = Path(),
     last_failed: LastFailed = False,
     runner: flags.RunnerName = "",
@@ -62,6 +65,7 @@ def diagnose(
         numbers=Numbers(steps=max_steps, seconds=seconds, cpu_seconds=seconds, test_runs=test_runs),
         grade=grade,
         context=_context(context),
+        report=report,
     )
     progress = Progress(sys.stderr if as_json else sys.stdout)
     options = flags.options(
@@ -99,9 +103,9 @@ def _carry_out(
     out = sys.stderr if as_json else sys.stdout
     outcomes: list[Outcome] = []
     with interruptible():
-        shop, found = diagnosis.find(question, options, lambda text: print(text, file=out))
+        shop, found = diagnosis.find(question, options, lambda text: print(text, file=out, flush=True))
         made = diagnosis.cases(question, shop, found, folder)
-        _say(made, found.how, shop.reason, as_json)
+        _say(made, found, shop.reason, out)
         for case in [] if dry else made:
             out.write(f"\n{case.target}\n")
             tried = Tried()
@@ -112,15 +116,21 @@ def _carry_out(
     return outcomes, as_json
 
 
-def _say(made: list[Case], how: str, runner: str, as_json: bool) -> None:
+def _say(made: list[Case], found: Found, runner: str, out: TextIO) -> None:
     from rootproof.text import one_line
 
-    out = sys.stderr if as_json else sys.stdout
-    out.write(f"{len(made)} red test{'s' if len(made) != 1 else ''} ({how}), run with {runner}\n")
+    if out.isatty():
+        out.write("\r\x1b[2K")
+    count = len(found.tests)
+    out.write(f"{count} red test{'s' if count != 1 else ''} ({found.how}), run with {runner}\n")
     for case in made:
         budget = case.document["budget"]
         numbers = f"{budget['max_steps']} steps, {budget['seconds']:g} s, {budget['test_runs']} test runs"
         out.write(f"  {one_line(case.target, 160)}\n    agreed: {numbers}; contract {case.file}\n")
+    if count > len(made):
+        out.write(f"  {count - len(made)} more are left for another time; name them to have them diagnosed\n")
+    for test, why in found.unmatched:
+        out.write(f"  not diagnosed: {one_line(test, 160)}: {one_line(why, 400)}\n")
     out.flush()
 
 

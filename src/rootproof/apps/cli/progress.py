@@ -69,7 +69,7 @@ class Progress:
 
     def note(self, text: str) -> None:
         """How far a long action is: in place on a terminal, else a line now and then."""
-        self._live(f"      {self._asked[:40]}: {text}")
+        self._live(f"      {self._asked[:40]}{': ' if self._asked else ''}{text}")
         if not self.lively and time.monotonic() - self._wrote > QUIET_SECONDS:
             self._under(f"... {text}")
 

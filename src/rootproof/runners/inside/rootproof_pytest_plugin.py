@@ -123,7 +123,8 @@ class Reporter:
 
     def pytest_collectreport(self, report):
         if report.outcome == "failed":
-            self._channel.write("collect_error", id=self.identify(report.nodeid), text=bounded(str(report.longrepr)))
+            text = str(report.longrepr).replace(self._root + os.sep, "")
+            self._channel.write("collect_error", id=self.identify(report.nodeid), text=bounded(text))
         elif report.outcome == "skipped":
             self._channel.write("collect_skip", id=self.identify(report.nodeid), text=reason_of(report))
 

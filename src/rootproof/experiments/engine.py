@@ -44,7 +44,11 @@ class Engine:
     jobs: int = 1
     tell: Tell = silent
     """Told how far a long request is."""
+    tree: Callable[[], str] = str
+    """Digest of the tree as it is now; empty: unknown, and no trace is lent."""
     _studies: dict[str, Study] = field(default_factory=dict)
+    _trees: dict[str, str] = field(default_factory=dict)
+    """Of each studied test the tree it was traced on."""
     _tried: dict[str, list[Tried]] = field(default_factory=dict)
     """What was tried for a test and what it did; a later search goes on where the last one stopped."""
 
@@ -55,8 +59,17 @@ class Engine:
     def study(self, test: str, seconds: float) -> Study:
         """Trace one test beside its neighbours, nearest files first."""
         if test not in self._studies:
+            tree = self.tree()
             self._studies[test] = self._trace(test, seconds)
+            self._trees[test] = tree
         return self._studies[test]
+
+    def lent(self, test: str, tree: str) -> Trace | None:
+        """The whole trace of a test that was made on this very tree, for others who need one; None: none was."""
+        study = self._studies.get(test)
+        if study is None or not tree or self._trees.get(test) != tree or study.trace.story.cut:
+            return None
+        return study.trace
 
     def _trace(self, test: str, seconds: float) -> Study:
         own = test.split("::", 1)[0]

@@ -96,13 +96,14 @@ def _carry_out(
 
     out = sys.stderr if as_json else sys.stdout
     outcomes: list[Outcome] = []
+    confirmed = diagnosis.Confirmed()
     with interruptible():
         shop, found = diagnosis.find(question, options, lambda text: print(text, file=out))
         made = diagnosis.cases(question, shop, found, folder)
         _say(made, found.how, shop.reason, as_json)
         for case in [] if dry else made:
             out.write(f"\n{case.target}\n")
-            outcomes.append(diagnosis.run(case, options))
+            outcomes.append(diagnosis.run(case, options, confirmed))
             _told(outcomes[-1], as_json)
             if outcomes[-1].status == "cancelled":
                 break

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rootproof.experiments.combine import Tried, combined
 from rootproof.experiments.mutants import Mutant, MutantLimits, Search, mutants_command, read_search
+from rootproof.experiments.near import near_files
 from rootproof.experiments.plan import plan
 from rootproof.experiments.progress import Hearing, Tell, silent
 from rootproof.experiments.rerank import gives_one_constant, rerank
@@ -72,15 +73,15 @@ class Engine:
         return study.trace
 
     def _trace(self, test: str, seconds: float) -> Study:
-        own = test.split("::", 1)[0]
-        files = [own, *(file for file in self.files if file != own)]
+        subject = self.subject(test)
+        files = near_files(subject.root, test.split("::", 1)[0], self.files)
         limits = TraceLimits(
             target_seconds=min(60.0, max(seconds / 4, 5.0)),
             seconds=min(SPECTRUM_SECONDS, max(seconds / 4, 5.0)),
             tests=SPECTRUM_TESTS,
         )
         with tempfile.TemporaryDirectory(prefix="rootproof-trace-") as scratch:
-            command = trace_command(self.subject(test), [test], files, Path(scratch), limits)
+            command = trace_command(subject, [test], files, Path(scratch), limits)
             heard = replace(command, heard=Hearing(self.tell))
             trace = read_trace(test, self.sandbox.run(heard))
         found = spectrum(trace, self.sources)

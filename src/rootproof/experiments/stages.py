@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rootproof.contract import file_of
 from rootproof.experiments import control_judgements, controls, judgements
 from rootproof.experiments.baseline import Baseline, earlier_assertions
 from rootproof.experiments.change import Edit, Refused
@@ -14,6 +15,7 @@ from rootproof.experiments.cut import cut
 from rootproof.experiments.grade import owner_in
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.matter import Matter
+from rootproof.experiments.near import near_files
 from rootproof.experiments.neighbours import MOST, Spectrum, neighbours, places_to_watch
 from rootproof.experiments.owners import Owner, rough_owners
 from rootproof.experiments.readers import Elsewhere, paired_span
@@ -139,7 +141,8 @@ def _chosen(state: Confirming, record: Confirmation) -> tuple[str, ...]:
     fresh = [owner for owner in owners if owner.new and owner.is_function]
     if fresh:
         files = state.matter(record).new
-        trace = traced(state.site, state.cold.meter, record.target, state.site.test_files, files)
+        near = near_files(state.site.root, file_of(record.target), state.site.test_files)
+        trace = traced(state.site, state.cold.meter, record.target, near, files)
         after = Spectrum(record.target, trace.runs, trace.lines)
         passed = {run.test for run in state.spectrum.runs if run.status == "passed"}
         there = {**state.sources, **files}

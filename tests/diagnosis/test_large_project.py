@@ -11,7 +11,6 @@ import pytest
 from rootproof.experiments.near import near_files
 from rootproof.experiments.target.coverage import nearest
 
-
 BENCHMARK = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/large_project.py"))
 
 

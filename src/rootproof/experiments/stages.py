@@ -81,8 +81,7 @@ def pair_up(state: Confirming, record: Confirmation) -> Confirmation:
 
 def reserve(state: Confirming, record: Confirmation) -> Confirmation:
     """Say first if the budget cannot hold what a confirmation needs."""
-    runs = 2 * controls.pairs_needed(record.tries) + controls.FIXED_RUNS
-    short = state.cold.meter.short(runs, state.base.cold_seconds)
+    short = state.cold.meter.short(controls.runs_needed(record.tries), state.base.cold_seconds)
     return replace(record, stopped=("reserve", short)) if short else record
 
 

@@ -10,18 +10,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rootproof import assemble, red
+from rootproof import assemble, proposers, red
 from rootproof.assemble import Options
 from rootproof.contract import Policy
 from rootproof.contract import Scope as Terms
 from rootproof.errors import NotRunnable, UsageError
+from rootproof.event import Event, Observed
 from rootproof.experiments.progress import silent
 from rootproof.investigations.root_cause import targets, terms
 from rootproof.investigations.root_cause.targets import Found, Workshop
 from rootproof.investigations.root_cause.terms import Numbers
+from rootproof.models.offered import Offer, Offered
 from rootproof.outcome import Outcome
 from rootproof.sandbox.interface import Limits
 from rootproof.scope import Scope
+from rootproof.state import State
 
 ORDER = (130, 6, 1, 3, 8, 5, 4, 7, 9)
 """Of several ends that are no success, the exit status is the first of these that occurs."""
@@ -139,10 +142,41 @@ def document_for(question: Question, target: str) -> dict[str, Any]:
     return terms.terms(target, runner.name, files, question.numbers, question.grade, question.context)
 
 
-def run(case: Case, options: Options) -> Outcome:
-    """Carry one saved contract out."""
+@dataclass
+class Confirmed:
+    """Changes confirmed for one red test of a repository, kept to be offered to the others."""
+
+    offers: list[Offer] = field(default_factory=list)
+    _last: Observed | None = None
+    """The last change that was supported in the run that is under way."""
+
+    def __call__(self, state: State, event: Event) -> None:
+        """Listen to one run."""
+        if isinstance(event, Observed) and event.tool == "try_change" and event.fields.get("verdict") == "supported":
+            self._last = event
+
+    def settle(self, case: Case, outcome: Outcome) -> None:
+        """Keep the change of a run that ended in success."""
+        if outcome.status == "success" and self._last is not None:
+            said = self._last.fields
+            self.offers.append(Offer(case.target, said.get("change") or (), said.get("spans") or ()))
+        self._last = None
+
+
+def run(case: Case, options: Options, confirmed: Confirmed | None = None) -> Outcome:
+    """Carry one saved contract out.
+
+    Args:
+        confirmed: what earlier runs over the same repository confirmed: offered first here, and added to.
+    """
     loaded = assemble.load_contract(case.file)
-    return assemble.run(replace(loaded, origin=f"rootproof diagnose {case.target}"), options)
+    known = confirmed or Confirmed()
+    if known.offers:
+        options = replace(options, model=Offered(proposers.open_model(options.model), known.offers))
+    options = replace(options, listeners=(*options.listeners, known))
+    outcome = assemble.run(replace(loaded, origin=f"rootproof diagnose {case.target}"), options)
+    known.settle(case, outcome)
+    return outcome
 
 
 def exit_status(outcomes: Sequence[Outcome]) -> int:

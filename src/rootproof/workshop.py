@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rootproof.canonical import digest
 from rootproof.contract import Contract as Document
 from rootproof.contract import Policy, file_of
 from rootproof.errors import ContainmentUnavailable, UsageError
@@ -103,7 +104,7 @@ class Workshop:
 
         runner = self.runner(str(settings.get("target") or self._first))
         made = TryChange(self.scope, runner, self.sandbox, settings, self.options.interpreter)
-        made.tell = self.tell
+        made.tell, made.lent = self.tell, lambda test, tree: self.engine.lent(test, tree)
         return made
 
     def tell(self, text: str) -> None:
@@ -169,6 +170,7 @@ class Workshop:
         from rootproof.experiments.engine import Engine
         from rootproof.experiments.sources import Sources
         from rootproof.experiments.trace import Subject
+        from rootproof.tools.site import test_files
 
         def subject(test: str) -> Subject:
             project = self.runner(test).project(self.scope.root, file_of(test), self.options.interpreter)
@@ -176,8 +178,9 @@ class Workshop:
             return Subject(project.root, python, readable=project.readable, hidden=self.hidden)
 
         jobs = len(os.sched_getaffinity(0))
-        tests, sources = self.contract.scope.tests, Sources(self.scope.root)
-        return Engine(subject, self.sandbox, tests, sources, jobs, self.tell)
+        tests = test_files(self.contract.scope, tuple(self.scope.files()), self._first)
+        sources = Sources(self.scope.root)
+        return Engine(subject, self.sandbox, tests, sources, jobs, self.tell, lambda: digest(self.scope.manifest()))
 
 
 def choose_runner(name: str, root: Path, test: str = "") -> Choice:

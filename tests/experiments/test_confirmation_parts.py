@@ -139,7 +139,7 @@ def test_grades_need_few_exceptions() -> None:
 
 def test_pairs_grow_with_every_try() -> None:
     assert [controls.pairs_needed(n) for n in (1, 2, 4, 5, 300)] == [5, 5, 5, 6, 12]
-    assert controls.reserve(1, 2.0) == 50.0
+    assert controls.runs_needed(1) == 25
 
 
 SOURCE = 'def f(a):\n    text = """one\n    two"""\n    if a > 1:\n        return text\n    return ""\n'

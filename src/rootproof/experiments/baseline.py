@@ -9,6 +9,7 @@ from typing import Any
 from rootproof.contract import file_of
 from rootproof.experiments.cold import Cold, Site, Wanted
 from rootproof.experiments.masks import tree_of
+from rootproof.experiments.near import near_files
 from rootproof.experiments.owners import owner_at
 from rootproof.experiments.record import Run
 from rootproof.experiments.trace import Trace
@@ -58,18 +59,19 @@ class Baseline:
         return all(run.failed(self.target, self.signature) for run in self.runs)
 
 
-def measure(cold: Cold, target: str, tree: str, *, covered: bool) -> Baseline:
+def measure(cold: Cold, target: str, tree: str, *, covered: bool, lent: Trace | None = None) -> Baseline:
     """Run the target alone, alone under another hash seed, and in file order; trace it where the language has a trace.
 
-    Nothing is traced where the failure does not reproduce.
+    Nothing is traced where the failure does not reproduce. The run in file order is timed apart: in a file of many
+    hundreds of tests it says nothing of what a run of the target alone costs.
+
+    Args:
+        lent: a trace of the target that was already made on this tree.
     """
     file = file_of(target)
-    wanted = (
-        Wanted("reproduce", "alone", (target,), seed=0),
-        Wanted("reproduce", "alone", (target,), seed=1),
-        Wanted("reproduce", "file_order", (file,), told=(target,)),
-    )
-    runs = tuple(cold.run_all([(each, {}) for each in wanted]))
+    alone = [Wanted("reproduce", "alone", (target,), seed=seed) for seed in (0, 1)]
+    in_order = Wanted("reproduce", "file_order", (file,), told=(target,))
+    runs = (*cold.run_all([(each, {}) for each in alone]), cold.run(in_order))
     told = cold.failures.get((runs[0].number, target))
     outcome = runs[0].outcome(target)
     beside = [(test, result) for (number, test), result in cold.failures.items() if number == runs[2].number]
@@ -83,7 +85,10 @@ def measure(cold: Cold, target: str, tree: str, *, covered: bool) -> Baseline:
     )
     if not covered or not base.fails:
         return base
-    return replace(base, trace=traced(cold.site, cold.meter, target, cold.site.test_files))
+    return replace(
+        base,
+        trace=lent or traced(cold.site, cold.meter, target, near_files(cold.site.root, file, cold.site.test_files)),
+    )
 
 
 def earlier_assertions(trace: Trace, functions: frozenset[tuple[str, str]], site: Site) -> bool:

@@ -95,9 +95,15 @@ STAGES: tuple[tuple[Stage | None, tuple[Judgement, ...]], ...] = (
     (stages.reduce, (judgements.narrow_enough, judgements.minimal, judgements.not_masked)),
     (stages.retrace, (judgements.executed, control_judgements.compared)),
     (stages.pairs, (judgements.paired,)),
-    (control_stages.inert, (control_judgements.inert,)),
-    (control_stages.place, (control_judgements.placed,)),
-    (control_stages.assertion, (control_judgements.asserted,)),
-    (control_stages.renamed, (control_judgements.renamed, judgements.unswayed)),
+    (
+        control_stages.controls_at_once,
+        (
+            control_judgements.inert,
+            control_judgements.placed,
+            control_judgements.asserted,
+            control_judgements.renamed,
+            judgements.unswayed,
+        ),
+    ),
 )
 """What is done, and what must then have nothing against the change for the next to be done."""

@@ -1,12 +1,12 @@
-"""The stages of the controls: each puts something beside the change, runs, and writes down what was seen."""
+"""The stage of the controls: each puts something beside the change; all are run, and what was seen is written down."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rootproof.experiments import control_judgements, controls, script_source
-from rootproof.experiments.change import Change
+from rootproof.experiments.change import Edit
 from rootproof.experiments.cold import Wanted
 from rootproof.experiments.conclusion import lasting
 from rootproof.experiments.mask_paths import protected
@@ -16,46 +16,63 @@ from rootproof.experiments.owners import all_owners
 from rootproof.experiments.record import Confirmation, Place
 from rootproof.experiments.stages import Confirming, with_runs
 
+Asked = tuple[Wanted, Sequence[Edit]]
+"""One run, and the edits it is made with."""
+Planned = tuple[Confirmation, list[Asked]]
+"""The record with what was decided before any run, and the runs."""
 
-def inert(state: Confirming, record: Confirmation) -> Confirmation:
+
+def controls_at_once(state: Confirming, record: Confirmation) -> Confirmation:
+    """All controls side by side, for none waits for another's outcome; then the neighbours of places that helped."""
+    asked: list[Asked] = []
+    for plan in (_inert, _places, _assertion, _renamed):
+        record, wanted = plan(state, record)
+        asked += wanted
+    runs = state.cold.run_all([state.beside(*each) for each in asked])
+    return _neighbours_of_places(state, with_runs(record, *runs))
+
+
+def _inert(state: Confirming, record: Confirmation) -> Planned:
     change = controls.inert(record.change, state.sources)
     if change is None:
-        return replace(record, unmade=(*record.unmade, ("inert", "no edit without effect could be made there")))
-    return state.changed(record, Wanted("inert", "inert", (record.target,), seed=1), change.edits)
+        return _unmade(record, "inert", "no edit without effect could be made there")
+    return record, [(Wanted("inert", "inert", (record.target,), seed=1), change.edits)]
 
 
-def place(state: Confirming, record: Confirmation) -> Confirmation:
-    """A like change elsewhere; where it flips the target, the neighbours of that place too."""
-    matter = state.matter(record)
+def _places(state: Confirming, record: Confirmation) -> Planned:
+    """A like change elsewhere."""
+    places = tuple(_chosen_places(state, record))
+    asked: list[Asked] = [
+        (Wanted("place", f"place:{number}", (record.target,), seed=1), each.edits) for number, each in enumerate(places)
+    ]
+    return replace(record, places=places), asked
+
+
+def _chosen_places(state: Confirming, record: Confirmation) -> Iterator[Place]:
     if state.base.trace is None:
-        return _place_without_trace(state, record)
+        yield from _places_without_trace(state, record)
+        return
     ran = {f: n for f, n in state.base.trace.lines.items() if not protected(f, state.site.test_files)}
-    chosen = controls.places(record.change, ran, state.sources, matter.functions)
-    return _try_places(state, record, [(f, c, _neighbours_of(state, f)) for f, c in chosen])
+    for function, change in controls.places(record.change, ran, state.sources, state.matter(record).functions):
+        yield Place(function, change.edits, _neighbours_of(state, function))
 
 
-def _place_without_trace(state: Confirming, record: Confirmation) -> Confirmation:
+def _places_without_trace(state: Confirming, record: Confirmation) -> Iterator[Place]:
     """The other places are taken from the subject's own files; their neighbours are the change's."""
     file, kept = record.reduced[0].file, lasting(record)
     own = [n for e in record.reduced for n in range(e.first, e.last + 1) if e.file == file]
     data = state.sources[file]
-    chosen = script_source.negations(file, data, own, record.change.digest, controls.MAX_PLACES)
-    return _try_places(state, record, [(f, c, kept) for f, c in chosen])
+    for function, change in script_source.negations(file, data, own, record.change.digest, controls.MAX_PLACES):
+        yield Place(function, change.edits, kept)
 
 
-def _try_places(
-    state: Confirming, record: Confirmation, chosen: Sequence[tuple[str, Change, tuple[str, ...]]]
-) -> Confirmation:
-    tried = tuple(Place(function, change.edits, near_it) for function, change, near_it in chosen)
-    first, asked = len(record.places), []
-    for number, each in enumerate(tried, first):
-        asked.append(state.beside(Wanted("place", f"place:{number}", (record.target,), seed=1), each.edits))
-    runs = state.cold.run_all(asked)
-    record = with_runs(replace(record, places=(*record.places, *tried)), *runs)
-    for number, (each, run) in enumerate(zip(tried, runs, strict=True), first):
-        if run.passed(record.target) and each.neighbours:
-            plain = Wanted("place_neighbours", f"unchanged:{number}", each.neighbours, each.neighbours)
-            changed = state.beside(replace(plain, variant=f"place:{number}"), each.edits)
+def _neighbours_of_places(state: Confirming, record: Confirmation) -> Confirmation:
+    """Where a place flips the target: whether it does so cleanly."""
+    for number, place in enumerate(record.places):
+        run = record.of("place", f"place:{number}")[0]
+        if run.passed(record.target) and place.neighbours:
+            plain = Wanted("place_neighbours", f"unchanged:{number}", place.neighbours, place.neighbours)
+            changed = state.beside(replace(plain, variant=f"place:{number}"), place.edits)
             record = with_runs(record, *state.cold.run_all([(plain, {}), changed]))
     return record
 
@@ -69,18 +86,21 @@ def _neighbours_of(state: Confirming, function: str) -> tuple[str, ...]:
     return neighbours(state.spectrum, places_to_watch(owners, state.sources))
 
 
-def assertion(state: Confirming, record: Confirmation) -> Confirmation:
+def _assertion(state: Confirming, record: Confirmation) -> Planned:
     copies = control_judgements.wanted_copies(state.matter(record))
     if not copies:
-        return replace(record, unmade=(*record.unmade, ("assertion", "no copy of the test can be made in its file")))
+        return _unmade(record, "assertion", "no copy of the test can be made in its file")
     edits = (*record.reduced, *(copy.edit for copy in copies))
     ids = tuple(copy.test for copy in copies)
-    return state.changed(record, Wanted("assertion", "changed", ids, seed=1), edits)
+    return record, [(Wanted("assertion", "changed", ids, seed=1), edits)]
 
 
-def renamed(state: Confirming, record: Confirmation) -> Confirmation:
-    matter = state.matter(record)
-    copy = control_judgements.renamed_copy(matter)
+def _renamed(state: Confirming, record: Confirmation) -> Planned:
+    copy = control_judgements.renamed_copy(state.matter(record))
     if copy is None:
-        return replace(record, unmade=(*record.unmade, ("renamed", "no copy of the test can be made in its file")))
-    return state.changed(record, Wanted("renamed", "changed", (copy.test,), seed=1), (*record.reduced, copy.edit))
+        return _unmade(record, "renamed", "no copy of the test can be made in its file")
+    return record, [(Wanted("renamed", "changed", (copy.test,), seed=1), (*record.reduced, copy.edit))]
+
+
+def _unmade(record: Confirmation, control: str, why: str) -> Planned:
+    return replace(record, unmade=(*record.unmade, (control, why))), []

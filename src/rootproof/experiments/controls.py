@@ -30,9 +30,9 @@ def pairs_needed(tries: int) -> int:
     return max(5, 3 + math.ceil(math.log2(max(tries, 1))))
 
 
-def reserve(tries: int, cold_seconds: float) -> float:
-    """Seconds that a confirmation needs: (2k + 15) × the measured cold run."""
-    return (2 * pairs_needed(tries) + FIXED_RUNS) * cold_seconds
+def runs_needed(tries: int) -> int:
+    """Runs that one confirmation takes: 2k + 15."""
+    return 2 * pairs_needed(tries) + FIXED_RUNS
 
 
 def inert(change: Change, sources: Mapping[str, bytes]) -> Change | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rootproof.experiments.combine import Tried, combined
 from rootproof.experiments.mutants import Mutant, MutantLimits, Search, mutants_command, read_search
+from rootproof.experiments.near import near_files
 from rootproof.experiments.plan import plan
 from rootproof.experiments.progress import Hearing, Tell, silent
 from rootproof.experiments.rerank import gives_one_constant, rerank
@@ -44,7 +45,11 @@ class Engine:
     jobs: int = 1
     tell: Tell = silent
     """Told how far a long request is."""
+    tree: Callable[[], str] = str
+    """Digest of the tree as it is now; empty: unknown, and no trace is lent."""
     _studies: dict[str, Study] = field(default_factory=dict)
+    _trees: dict[str, str] = field(default_factory=dict)
+    """Of each studied test the tree it was traced on."""
     _tried: dict[str, list[Tried]] = field(default_factory=dict)
     """What was tried for a test and what it did; a later search goes on where the last one stopped."""
 
@@ -55,19 +60,28 @@ class Engine:
     def study(self, test: str, seconds: float) -> Study:
         """Trace one test beside its neighbours, nearest files first."""
         if test not in self._studies:
+            tree = self.tree()
             self._studies[test] = self._trace(test, seconds)
+            self._trees[test] = tree
         return self._studies[test]
 
+    def lent(self, test: str, tree: str) -> Trace | None:
+        """The whole trace of a test that was made on this very tree, for others who need one; None: none was."""
+        study = self._studies.get(test)
+        if study is None or not tree or self._trees.get(test) != tree or study.trace.story.cut:
+            return None
+        return study.trace
+
     def _trace(self, test: str, seconds: float) -> Study:
-        own = test.split("::", 1)[0]
-        files = [own, *(file for file in self.files if file != own)]
+        subject = self.subject(test)
+        files = near_files(subject.root, test.split("::", 1)[0], self.files)
         limits = TraceLimits(
             target_seconds=min(60.0, max(seconds / 4, 5.0)),
             seconds=min(SPECTRUM_SECONDS, max(seconds / 4, 5.0)),
             tests=SPECTRUM_TESTS,
         )
         with tempfile.TemporaryDirectory(prefix="rootproof-trace-") as scratch:
-            command = trace_command(self.subject(test), [test], files, Path(scratch), limits)
+            command = trace_command(subject, [test], files, Path(scratch), limits)
             heard = replace(command, heard=Hearing(self.tell))
             trace = read_trace(test, self.sandbox.run(heard))
         found = spectrum(trace, self.sources)

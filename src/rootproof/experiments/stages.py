@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rootproof.canonical import digest_bytes
+from rootproof.contract import file_of
 from rootproof.experiments import control_judgements, controls, judgements
 from rootproof.experiments.baseline import Baseline, earlier_assertions
 from rootproof.experiments.change import Edit, Refused
@@ -15,6 +16,7 @@ from rootproof.experiments.cut import cut
 from rootproof.experiments.grade import owner_in
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.matter import Matter
+from rootproof.experiments.near import near_files
 from rootproof.experiments.neighbours import MOST, Spectrum, neighbours, places_to_watch
 from rootproof.experiments.owners import Owner, rough_owners
 from rootproof.experiments.readers import Elsewhere, paired_span
@@ -95,8 +97,7 @@ def _pair_up_by_key(state: Confirming, record: Confirmation) -> Confirmation:
 
 def reserve(state: Confirming, record: Confirmation) -> Confirmation:
     """Say first if the budget cannot hold what a confirmation needs."""
-    runs = 2 * controls.pairs_needed(record.tries) + controls.FIXED_RUNS
-    short = state.cold.meter.short(runs, state.base.cold_seconds)
+    short = state.cold.meter.short(controls.runs_needed(record.tries), state.base.cold_seconds)
     return replace(record, stopped=("reserve", short)) if short else record
 
 
@@ -155,7 +156,8 @@ def _chosen(state: Confirming, record: Confirmation) -> tuple[str, ...]:
     fresh = [owner for owner in owners if owner.new and owner.is_function]
     if fresh:
         files = state.matter(record).new
-        trace = traced(state.site, state.cold.meter, record.target, state.site.test_files, files)
+        near = near_files(state.site.root, file_of(record.target), state.site.test_files)
+        trace = traced(state.site, state.cold.meter, record.target, near, files)
         after = Spectrum(record.target, trace.runs, trace.lines)
         passed = {run.test for run in state.spectrum.runs if run.status == "passed"}
         there = {**state.sources, **files}

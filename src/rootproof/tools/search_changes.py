@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rootproof.canonical import Json
+from rootproof.experiments.controls import runs_needed
 from rootproof.experiments.engine import Engine, Study
 from rootproof.experiments.mutants import MutantLimits, Search
 from rootproof.experiments.sources import Sources
@@ -17,8 +18,8 @@ from rootproof.experiments.told import chosen, flip_row, flip_words, suspect_row
 from rootproof.text import visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
-RESERVED_RUNS = 250
-"""Test runs that a search leaves for the confirmation of what it finds."""
+CONFIRMATIONS = 3
+"""So many, a change and its rivals, must still be affordable after a search."""
 
 CPU_SECONDS = 50.0
 """One search's share; a search that found nothing by then seldom does."""
@@ -71,10 +72,12 @@ class SearchChanges:
     def run(self, request: Request) -> Observation | Declined:
         test, most = str(request.input["test"]), request.input["most"]
         began = time.monotonic()
-        wanted = min(most if type(most) is int else 300, request.test_runs - RESERVED_RUNS)
+        asked = most if type(most) is int else 300
+        reserved = CONFIRMATIONS * runs_needed(request.prior_tries + asked)
+        wanted = min(asked, request.test_runs - reserved)
         if wanted < 1:
             return Declined(
-                f"{request.test_runs} test runs are left, and confirming what is found takes up to {RESERVED_RUNS}",
+                f"{request.test_runs} test runs are left, and confirming what is found takes up to {reserved}",
                 "allow more with --test-runs",
             )
         setting = self.settings.get("seconds", 120)

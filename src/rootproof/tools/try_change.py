@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rootproof.canonical import Json, digest
+from rootproof.contract import file_of
 from rootproof.errors import NotRunnable
 from rootproof.experiments.baseline import Baseline, measure
 from rootproof.experiments.change import Edit, decoded, split_lines
@@ -22,6 +23,7 @@ from rootproof.experiments.confirm import confirm
 from rootproof.experiments.findings import fields_of
 from rootproof.experiments.progress import Tell, silent
 from rootproof.experiments.record import Confirmation, to_data
+from rootproof.experiments.trace import Trace
 from rootproof.experiments.verdict import judge
 from rootproof.runners.interface import Runner
 from rootproof.sandbox.interface import Sandbox
@@ -103,6 +105,8 @@ class TryChange:
     interpreter: Path | None = None
     spec: ToolSpec = SPEC
     tell: Tell = silent
+    lent: Callable[[str, str], Trace | None] = lambda target, tree: None
+    """A trace of the target that another tool has already made on this tree."""
     _bases: dict[tuple[str, str], Baseline] = field(default_factory=dict)
     """Reproductions and traces by target and tree digest: made once a run."""
 
@@ -129,7 +133,10 @@ class TryChange:
         tree = digest(self.scope.manifest())
         base = self._bases.get((target, tree))
         if base is None:
-            base = measure(cold, target, tree, covered=target.split("::", 1)[0].endswith(".py"))
+            covered = file_of(target).endswith(".py")
+            alike = cold.site.project.package_root == cold.site.root  # else the other traces from another folder
+            lent = self.lent(target, tree) if covered and alike else None
+            base = measure(cold, target, tree, covered=covered, lent=lent)
             self._bases[target, tree] = base
         return confirm(cold.site, cold, base, edits, tries)
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import shutil
-import signal
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rootproof.apps.bench import children
 from rootproof.apps.bench.prepare import Prepared
 from rootproof.apps.bench.score import Answer, Place
 from rootproof.experiments.engine import Engine, Study
@@ -25,7 +22,6 @@ from rootproof.experiments.suspects import Suspect
 from rootproof.experiments.trace import Subject
 from rootproof.sandbox.interface import Sandbox
 
-INTERRUPTED = 130
 KEPT = 100
 """Suspects of each list that are kept with an answer."""
 SEARCHED = 600
@@ -118,8 +114,10 @@ def diagnosis_answer(prepared: Prepared, model: str, terms: Terms, kept: Path) -
     argv += ["--root", str(prepared.root), "--python", str(prepared.python), "--store", str(store)]
     argv += ["--model", model, "--seconds", f"{terms.seconds:g}", *contained(terms)]
     answer = Answer(case.id, model, False)
-    done = measured(argv, kept, terms.seconds * 1.5 + 60)
-    if not done.ended:
+    done = children.run(argv, terms.seconds * 1.5 + 60)
+    (kept / "outcome.json").write_bytes(done.stdout)
+    (kept / "said.txt").write_bytes(done.stderr)
+    if done.late:
         answer = replace(answer, why="did not end in time")
     else:
         answer = read_outcome(answer, done.stdout, done.stderr.decode("utf-8", "replace"))
@@ -127,36 +125,6 @@ def diagnosis_answer(prepared: Prepared, model: str, terms: Terms, kept: Path) -
             seen = observations(store)
             answer = with_places(with_suspects(answer, seen), seen, Sources(prepared.root))
     return replace(answer, cpu_seconds=done.cpu_seconds, seconds=time.monotonic() - began)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """How a program ended, and its own CPU seconds with all that it waited for, whatever runs beside it."""
-
-    ended: bool
-    stdout: bytes
-    stderr: bytes
-    cpu_seconds: float
-
-
-def measured(argv: Sequence[str], kept: Path, seconds: float) -> Measured:
-    """Run a program to its end, or interrupt it when its time is up; what it says stays in ``kept``."""
-    places = kept / "outcome.json", kept / "said.txt"
-    with places[0].open("wb") as out, places[1].open("wb") as said:
-        started = subprocess.Popen(argv, stdout=out, stderr=said, stdin=subprocess.DEVNULL)
-        late = threading.Timer(seconds, started.send_signal, [signal.SIGINT])
-        late.start()
-        try:
-            _, status, usage = os.wait4(started.pid, 0)
-        except BaseException:
-            started.send_signal(signal.SIGINT)
-            started.wait()
-            raise
-        finally:
-            late.cancel()
-    started.returncode = os.waitstatus_to_exitcode(status)
-    ended = started.returncode != INTERRUPTED
-    return Measured(ended, places[0].read_bytes(), places[1].read_bytes(), usage.ru_utime + usage.ru_stime)
 
 
 def contained(terms: Terms) -> list[str]:
@@ -172,15 +140,10 @@ def verified(prepared: Prepared, answer: Answer, terms: Terms, kept: Path) -> An
     written = [*command, "report", "last", "--store", str(kept / "runs.sqlite"), "--out", str(report)]
     checked = [*command, "verify", str(report), "--repo", str(prepared.root), "--python", str(prepared.python)]
     limit = terms.seconds * 1.5 + 60
-    try:
-        said = subprocess.run(written, capture_output=True, timeout=limit, stdin=subprocess.DEVNULL)
-        done = subprocess.run(
-            [*checked, *contained(terms)], capture_output=True, timeout=limit, stdin=subprocess.DEVNULL
-        )
-    except subprocess.TimeoutExpired:
-        return replace(answer, verified=False)
+    said = children.run(written, limit)
+    done = children.run([*checked, *contained(terms)], limit)
     (kept / "verified.txt").write_bytes(said.stderr + done.stdout + done.stderr)
-    return replace(answer, verified=done.returncode == 0)
+    return replace(answer, verified=not done.late and done.status == 0)
 
 
 def read_outcome(answer: Answer, stdout: bytes, stderr: str) -> Answer:

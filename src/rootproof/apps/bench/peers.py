@@ -7,16 +7,14 @@ import os
 import re
 import resource
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from rootproof.apps.bench import children
 from rootproof.apps.bench.manifest import Case
 from rootproof.apps.bench.prepare import Prepared, SetupFailed, prepare
 from rootproof.apps.bench.score import Answer, Place
@@ -84,14 +82,12 @@ def _run(
     argv += ["--family", "sbfl", "--granularity", granularity, "--top-n", "-1", "--failing-list", failing]
     env = {**_plain_environment(), **prepared.env}
     env["PYTHONPATH"] = env["PYTHONPATH"].replace(str(prepared.root), str(tree))
-    with _started(argv, tree, env) as process:
-        try:
-            output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return {}, "timeout"
+    done = children.run(argv, seconds, cwd=tree, env=env)
+    if done.late:
+        return {}, "timeout"
     reports = sorted(tree.parent.rglob("Scores_*chiai*.csv"))
     if not reports:
-        lines = [line for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
+        lines = [line for line in (done.stdout + done.stderr).decode("utf-8", "replace").splitlines() if line.strip()]
         return {}, f"no report: {' | '.join(lines[-3:])[-250:]}"
     with reports[0].open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.reader(file) if len(row) >= 2]
@@ -139,28 +135,6 @@ def _package(case: Case, prepared: Prepared) -> str:
 
 def _plain_environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", ""), "HOME": tempfile.gettempdir(), "PYTHONDONTWRITEBYTECODE": "1"}
-
-
-@contextmanager
-def _started(argv: list[str], cwd: Path, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a group of its own, the group dead when this ends."""
-    process = subprocess.Popen(
-        argv,
-        cwd=cwd,
-        env=dict(env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
 
 
 def _children_cpu() -> float:

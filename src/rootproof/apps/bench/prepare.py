@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -19,6 +18,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from rootproof.apps.bench import children
 from rootproof.apps.bench.manifest import Case, Sdist
 
 SETUP_SECONDS = 600
@@ -64,7 +64,7 @@ def prepare(case: Case, work: Path, interpreter: Path, extra: str = "") -> Prepa
         tree = _tree(case, work)
         python = _environment(case, work, interpreter, extra)
         python = python if extra else _own(case, tree, python)
-    except (OSError, ValueError, subprocess.SubprocessError, tarfile.TarError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, tarfile.TarError, zipfile.BadZipFile) as error:
         return SetupFailed(case, f"{type(error).__name__}: {str(error)[-600:]}")
     return Prepared(case, tree, python, _import_path(case, tree))
 
@@ -191,6 +191,7 @@ def _own(case: Case, tree: Path, python: Path) -> Path:
 
 
 def _run(argv: list[str]) -> None:
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=SETUP_SECONDS, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        raise ValueError(f"{' '.join(argv[:4])} ended with {done.returncode}: {done.stderr[-500:]}")
+    done = children.run(argv, SETUP_SECONDS)
+    if done.late or done.status:
+        why = "took too long" if done.late else f"ended with {done.status}"
+        raise ValueError(f"{' '.join(argv[:4])} {why}: {done.stderr.decode('utf-8', 'replace')[-500:]}")

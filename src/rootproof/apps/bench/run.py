@@ -6,8 +6,8 @@ import json
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from rootproof.apps.bench.peers import fauxpy_answer, ochiai_answer
 from rootproof.apps.bench.prepare import Prepared, SetupFailed, prepare
 from rootproof.apps.bench.score import Answer, Score, as_json, from_json, rates, score, summary
 from rootproof.sandbox.interface import Sandbox
+from rootproof.sandbox.side_by_side import side_by_side
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,7 @@ def run(bench: Bench, cases: Sequence[Case]) -> list[Answer]:
             keep(answer)
             bench.tell(in_a_line(score(case, answer)))
 
-    with ThreadPoolExecutor(max(bench.jobs, 1)) as pool:
-        list(pool.map(one, cases))
+    side_by_side([partial(one, case) for case in cases], max(bench.jobs, 1))
     return [answer for answer in known.values() if answer.case in wanted]
 
 

@@ -41,6 +41,7 @@ def bench(
     """Run a model over known bugs: how often the cause is found, how often an accepted conclusion is right."""
     from rootproof.apps.bench import manifest as read
     from rootproof.apps.bench import run, shown
+    from rootproof.apps.cli.ending import interruptible
     from rootproof.errors import UsageError
 
     cases = [case for case in read.load(manifest) if not only or case.id in only]
@@ -49,7 +50,8 @@ def bench(
     made = _bench((model, jobs, seconds_per_case), (containment, trust_this_repository), work, python)
     peers = tuple(name for name in (peer or ("ochiai", "fauxpy")) if name != "none")
     made = replace(made, peers=peers)
-    document = run.document(made, cases, run.run(made, cases))
+    with interruptible():
+        document = run.document(made, cases, run.run(made, cases))
     if json_file is not None:
         json_file.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
         json_file.with_suffix(".svg").write_text(shown.plot(document), "utf-8")

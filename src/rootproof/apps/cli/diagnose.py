@@ -102,6 +102,7 @@ def _carry_out(
 
     out = sys.stderr if as_json else sys.stdout
     outcomes: list[Outcome] = []
+    confirmed = diagnosis.Confirmed()
     with interruptible():
         shop, found = diagnosis.find(question, options, lambda text: print(text, file=out, flush=True))
         made = diagnosis.cases(question, shop, found, folder)
@@ -109,7 +110,8 @@ def _carry_out(
         for case in [] if dry else made:
             out.write(f"\n{case.target}\n")
             tried = Tried()
-            outcomes.append(diagnosis.run(case, replace(options, listeners=(*options.listeners, tried))))
+            heard = replace(options, listeners=(*options.listeners, tried))
+            outcomes.append(diagnosis.run(case, heard, confirmed))
             _told(outcomes[-1], tried, as_json)
             if outcomes[-1].status == "cancelled":
                 break

@@ -92,10 +92,11 @@ class Work:
 
 
 def nearest(items: dict[str, Any], request: dict[str, Any]) -> list[Any]:
-    """At most ``most`` of the requested tests: all the targets, then those whose ids share most with a target's;
-    of the rest every n-th. They keep the order they were collected in."""
-    wanted = set(request["tests"])
-    chosen = [test for test in items if test in wanted or test.split("::")[0] in wanted]
+    """At most ``most`` of the requested tests: all the targets; those that are a target's with other parameters; then,
+    in equal shares, those that come first by the order of the request's files and every n-th of what is left.
+    They keep the order they were collected in."""
+    place = {test: number for number, test in reversed(list(enumerate(request["tests"])))}
+    chosen = [test for test in items if test in place or test.split("::")[0] in place]
     most = request["most"]
     if len(chosen) > most:
         own = [test for test in chosen if test in request["targets"]]
@@ -103,6 +104,9 @@ def nearest(items: dict[str, Any], request: dict[str, Any]) -> list[Any]:
         close = [test for test in chosen if test.split("[")[0] in bodies and test not in own][: most // 4]
         taken = {*own, *close}
         rest = [test for test in chosen if test not in taken]
+        rest.sort(key=lambda test: place[test] if test in place else place[test.split("::")[0]])
+        first, rest = rest[: (most - len(taken)) // 2], rest[(most - len(taken)) // 2 :]
+        taken.update(first)
         step = max(len(rest) / max(most - len(taken), 1), 1.0)
         taken.update(rest[int(index * step)] for index in range(int(len(rest) / step)))
         chosen = [test for test in chosen if test in taken][:most]

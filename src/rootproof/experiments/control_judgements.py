@@ -7,6 +7,7 @@ from rootproof.experiments.conclusion import Verdict, is_unmade, not_done, undec
 from rootproof.experiments.cut import cut
 from rootproof.experiments.mask_reach import new_comparisons
 from rootproof.experiments.matter import Matter
+from rootproof.experiments.record import Confirmation
 
 
 def inert(matter: Matter) -> Verdict | None:
@@ -38,20 +39,23 @@ def placed(matter: Matter) -> Verdict | None:
             return ended
         if (
             runs[0].passed(record.target)
-            and not _place_breaks(matter, number)
+            and not place_breaks(record, number)
             and not matter.masks(place.edits, known=True)
         ):
             return undecided("ambiguous", f"a change in {place.function} makes the target pass as cleanly")
     return None
 
 
-def _place_breaks(matter: Matter, number: int) -> bool:
-    """Whether a neighbour of the other place fails there and not without it."""
-    record = matter.record
+def place_breaks(record: Confirmation, number: int) -> bool:
+    """Whether a neighbour of the other place passes each time without the change there, and never with it."""
     after = record.of("place_neighbours", f"place:{number}")
     before = record.of("place_neighbours", f"unchanged:{number}")
-    tests = record.places[number].neighbours
-    return bool(after and before) and any(before[0].passed(t) and not after[0].passed(t) for t in tests)
+    if not after or not before:
+        return False
+    return any(
+        all(run.passed(test) for run in before) and not any(run.passed(test) for run in after)
+        for test in record.places[number].neighbours
+    )
 
 
 def asserted(matter: Matter) -> Verdict | None:

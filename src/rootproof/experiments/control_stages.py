@@ -70,10 +70,14 @@ def _neighbours_of_places(state: Confirming, record: Confirmation) -> Confirmati
     """Where a place flips the target: whether it does so cleanly."""
     for number, place in enumerate(record.places):
         run = record.of("place", f"place:{number}")[0]
-        if run.passed(record.target) and place.neighbours:
-            plain = Wanted("place_neighbours", f"unchanged:{number}", place.neighbours, place.neighbours)
-            changed = state.beside(replace(plain, variant=f"place:{number}"), place.edits)
+        if not run.passed(record.target) or not place.neighbours:
+            continue
+        plain = Wanted("place_neighbours", f"unchanged:{number}", place.neighbours, place.neighbours)
+        changed = state.beside(replace(plain, variant=f"place:{number}"), place.edits)
+        for _ in range(1 + controls.PAIRS_AGAIN):
             record = with_runs(record, *state.cold.run_all([(plain, {}), changed]))
+            if not control_judgements.place_breaks(record, number):
+                break
     return record
 
 

@@ -18,6 +18,8 @@ from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import Owner, all_owners
 
 MAX_PLACES = 3
+PAIRS_AGAIN = 3
+"""Further pairs in which a neighbour that broke must break each time; one that does not shows nothing."""
 FIXED_RUNS = 15
 """Of a confirmation, beside its pairs: reproduction, traces, the flip, reduction, neighbours and controls."""
 

@@ -149,14 +149,31 @@ def neighbours(matter: Matter) -> Verdict | None:
     if after[-1].files != matter.change_files:
         return undecided("other_change", "the neighbours ran with other bytes in place than the change")
     kept = [test for test in lasting(record) if before[0].passed(test)]
-    broken = [test for test in kept if not after[-1].passed(test)]
-    if broken:
-        return cut(record, after[-1]) or refuted(
-            "breaks_neighbours",
-            f"with the change {len(broken)} of {len(kept)} neighbours fail ({', '.join(broken[:3])}): "
-            "the change is wrong, or these tests and the target contradict each other",
-        )
-    return None
+    failed = [test for test in kept if not after[-1].passed(test)]
+    if not failed:
+        return None
+    each_time = broken(matter)
+    if not each_time:
+        said = f"{', '.join(failed[:3])}: failed with the change, then passed with it"
+        return cut(record, after[-1]) or undecided("unsteady_neighbours", said)
+    return cut(record, after[-1]) or refuted(
+        "breaks_neighbours",
+        f"with the change {len(each_time)} of {len(kept)} neighbours fail ({', '.join(each_time[:3])}): "
+        "the change is wrong, or these tests and the target contradict each other",
+    )
+
+
+def broken(matter: Matter) -> tuple[str, ...]:
+    """Neighbours that passed in every run without the change, and in none with it: chance does not do that."""
+    record = matter.record
+    before = (*record.of("neighbours", "unchanged"), *record.of("neighbours_again", "unchanged"))
+    after = (*record.of("neighbours", "changed"), *record.of("neighbours_again", "changed"))
+    with_it = [run for run in after if run.files == matter.change_files]
+    return tuple(
+        test
+        for test in lasting(record)
+        if all(run.passed(test) for run in before) and not any(run.passed(test) for run in with_it)
+    )
 
 
 def paired(matter: Matter) -> Verdict | None:

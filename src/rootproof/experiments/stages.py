@@ -174,17 +174,20 @@ def changed_neighbours(state: Confirming, record: Confirmation) -> Confirmation:
 
 
 def without_broken(state: Confirming, record: Confirmation) -> Confirmation:
-    """Run the neighbours once more unchanged where some failed with the change; drop what fails there too."""
-    before, after = record.of("neighbours", "unchanged")[0], record.runs[-1]
-    gone: list[tuple[str, str]] = []
-    broken = [t for t in record.neighbours if before.passed(t) and not after.passed(t)]
-    if broken:
-        again = state.cold.run(Wanted("neighbours_again", "unchanged", record.neighbours, record.neighbours))
-        record = with_runs(record, again)
-        if cut(record, again) is not None:
+    """Run the neighbours in further pairs while some break each time; drop what fails unchanged too."""
+    wanted = Wanted("neighbours_again", "", record.neighbours, record.neighbours)
+    first = judgements.broken(state.matter(record))
+    gone: dict[str, str] = dict(record.dropped)
+    for _ in range(controls.PAIRS_AGAIN):
+        if not judgements.broken(state.matter(record)):
+            break
+        record = state.pair(record, wanted, state.matter(record).edits)
+        unchanged, changed = record.runs[-2:]
+        if cut(record, unchanged, changed) is not None:
             return record  # what it did not come to tells nothing of the neighbours
-        gone.extend((t, "it fails unchanged too") for t in broken if not again.passed(t))
-    return replace(record, dropped=tuple(dict.fromkeys((*record.dropped, *gone))))
+        gone.update({test: "it fails unchanged too" for test in first if not unchanged.passed(test)})
+        record = replace(record, dropped=tuple(gone.items()))
+    return record
 
 
 def reduce(state: Confirming, record: Confirmation) -> Confirmation:

@@ -3,7 +3,8 @@
 Runs of 8, 50 and 200 steps with observations of 2 KB and a scripted proposer, so that only the controller is measured:
 with the SQLite ledger, with a ledger in memory, and the bare fold of the same events; beside them, in the same session
 and each in an environment of its own, mini-swe-agent and langgraph with its SQLite saver. Every figure is the least of
-the repeats, each in a fresh process, for other programs only ever add to it; the ratio of the eighths is their median.
+the repeats, each in a fresh process and the lengths in turn, for other programs only ever add to it; the ratio of the
+eighths is their median.
 ``--check`` exits 1 where a target is missed.
 """
 
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="exit 1 where a target is missed")
     parser.add_argument("--no-peers", action="store_true", help="only rootproof")
     parser.add_argument("--json", action="store_true", help="one JSON document")
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--one", nargs=2, metavar=("LEDGER", "STEPS"), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:
@@ -97,21 +98,23 @@ def _fresh(*arguments: str, python: str = sys.executable) -> tuple[dict[str, Any
     return json.loads(last), ""
 
 
-def _repeat(times: int, run: Callable[[], tuple[dict[str, Any] | None, str]]) -> list[dict[str, Any]]:
-    found = []
+def _repeat(times: int, *commands: tuple[str, ...]) -> list[list[dict[str, Any]]]:
+    """Of each command the figures of its runs. The commands take turns, so that a slow minute meets them all."""
+    found: list[list[dict[str, Any]]] = [[] for _ in commands]
     for _ in range(times):
-        figures, why = run()
-        if figures is None:
-            raise SystemExit(f"error: {why}")
-        found.append(figures)
+        for runs, command in zip(found, commands, strict=True):
+            figures, why = _fresh(*command)
+            if figures is None:
+                raise SystemExit(f"error: {why}")
+            runs.append(figures)
     return found
 
 
 def _ours(ledger: str, repeats: int) -> Iterable[Row]:
     words = {"sqlite": "rootproof, ledger on", "memory": "rootproof, ledger off", "fold": "the bare fold"}
     me = str(HERE / "controller.py")
-    for steps in STEPS:
-        found = _repeat(repeats, lambda steps=steps: _fresh(me, "--one", ledger, str(steps)))  # type: ignore[misc]
+    runs = _repeat(repeats, *((me, "--one", ledger, str(steps)) for steps in STEPS))
+    for steps, found in zip(STEPS, runs, strict=True):
         yield Row(
             words[ledger],
             steps,
@@ -121,7 +124,7 @@ def _ours(ledger: str, repeats: int) -> Iterable[Row]:
             found[0]["store_over_raw"],
         )
     if ledger == "sqlite":
-        alone = _repeat(repeats, lambda: _fresh(me, "--one", "commit", "0"))
+        (alone,) = _repeat(repeats, (me, "--one", "commit", "0"))
         yield Row("four synchronous commits alone", 200, min(one["cpu_ms_a_step"] for one in alone))
 
 

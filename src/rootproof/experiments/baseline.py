@@ -9,7 +9,6 @@ from typing import Any
 from rootproof.contract import file_of
 from rootproof.experiments.cold import Cold, Site, Wanted
 from rootproof.experiments.masks import tree_of
-from rootproof.experiments.near import near_files
 from rootproof.experiments.owners import owner_at
 from rootproof.experiments.record import Run
 from rootproof.experiments.trace import Trace
@@ -85,10 +84,7 @@ def measure(cold: Cold, target: str, tree: str, *, covered: bool, lent: Trace | 
     )
     if not covered or not base.fails:
         return base
-    return replace(
-        base,
-        trace=lent or traced(cold.site, cold.meter, target, near_files(cold.site.root, file, cold.site.test_files)),
-    )
+    return replace(base, trace=lent or traced(cold.site, cold.meter, target))
 
 
 def earlier_assertions(trace: Trace, functions: frozenset[tuple[str, str]], site: Site) -> bool:

@@ -6,7 +6,6 @@ What is written down is what was seen. What follows from it is said by ``verdict
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from rootproof.canonical import digest_bytes
 from rootproof.contract import file_of
@@ -28,7 +27,6 @@ Stage = Callable[[Confirming, Confirmation], Confirmation]
 def begin(site: Site, base: Baseline, proposed: Sequence[Edit], tries: int) -> tuple[Confirmation, dict[str, bytes]]:
     """The record as it is before any run of its own, and the sources it is about."""
     test_file = file_of(base.target)
-    covered = base.trace is not None
     wanted = dict.fromkeys([*(e.file for e in proposed), test_file, *_traced_files(base.trace)])
     sources: dict[str, bytes] = {}
     for path in list(wanted)[: MAX_FILES + 5]:
@@ -38,12 +36,12 @@ def begin(site: Site, base: Baseline, proposed: Sequence[Edit], tries: int) -> t
             or sum(map(len, sources.values())) + len(data) < MAX_SOURCES
         ):
             sources[path] = data
-    record = Confirmation(
+    return Confirmation(
         target=base.target,
         tree=base.tree,
         proposed=tuple(proposed),
         level=site.sandbox.level,
-        covered=covered or not test_file.endswith(".py"),
+        covered=test_file.endswith(".py"),
         tries=tries,
         signature=base.signature,
         operands=base.operands,
@@ -53,8 +51,7 @@ def begin(site: Site, base: Baseline, proposed: Sequence[Edit], tries: int) -> t
         tests=site.test_files,
         runs=base.runs,
         traces=(as_record(base.trace, "unchanged", sources),) if base.trace else (),
-    )
-    return replace(record, covered=test_file.endswith(".py")), sources
+    ), sources
 
 
 def _traced_files(trace: Trace | None) -> list[str]:

@@ -102,7 +102,7 @@ def executed(matter: Matter) -> Verdict | None:
     if not matter.record.traces:
         return not_done(matter, "trace")
     reason = not_executed(matter)
-    if reason and any(trace.status in ("crashed", "missing", "") for trace in matter.record.traces):
+    if reason and any(trace.cut or trace.status in ("crashed", "missing", "") for trace in matter.record.traces):
         return undecided("not_finished", f"a traced run did not come to its end: {reason}")
     return undecided("not_executed", reason) if reason else None
 

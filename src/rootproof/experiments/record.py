@@ -111,6 +111,8 @@ class Traced:
     returns: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """``file::function`` → values given back by new comparison methods."""
     status: str = ""
+    cut: bool = False
+    """Not every line was looked at to the end: what is missing here may have run."""
 
     def ran(self, path: str) -> frozenset[int]:
         return frozenset(line for file, lines in self.lines if file == path for line in lines)
@@ -160,6 +162,8 @@ class Confirmation:
     paired: tuple[Span, ...] = ()
     neighbours: tuple[str, ...] = ()
     dropped: tuple[tuple[str, str], ...] = ()
+    neighbours_cut: bool = False
+    """The traced pass over the other tests did not come to its end: neighbours may be missing."""
     earlier_assertions: bool = False
     """Without neighbours: earlier assertions of the target ran the changed function."""
     witnesses: int = -1

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rootproof.canonical import digest_bytes
-from rootproof.contract import file_of
 from rootproof.experiments import control_judgements, controls, judgements
 from rootproof.experiments.baseline import Baseline, earlier_assertions
 from rootproof.experiments.change import Edit, Refused
@@ -16,7 +15,6 @@ from rootproof.experiments.cut import cut
 from rootproof.experiments.grade import owner_in
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.matter import Matter
-from rootproof.experiments.near import near_files
 from rootproof.experiments.neighbours import MOST, Spectrum, neighbours, places_to_watch
 from rootproof.experiments.owners import Owner, rough_owners
 from rootproof.experiments.readers import Elsewhere, paired_span
@@ -107,7 +105,8 @@ def flip(state: Confirming, record: Confirmation) -> Confirmation:
 
 def near(state: Confirming, record: Confirmation) -> Confirmation:
     """Choose the neighbours, run them unchanged and with the change in one order."""
-    chosen = _chosen(state, record)
+    chosen, whole = _chosen(state, record)
+    record = replace(record, neighbours_cut=not whole)
     if not chosen:
         return replace(record, earlier_assertions=_earlier(state, record))
     record = replace(record, neighbours=chosen, witnesses=_witnesses(state, record, chosen))
@@ -148,23 +147,25 @@ def touched(state: Confirming, record: Confirmation) -> tuple[Owner, ...]:
     return rough_owners(matter.edits, state.sources)
 
 
-def _chosen(state: Confirming, record: Confirmation) -> tuple[str, ...]:
+def _chosen(state: Confirming, record: Confirmation) -> tuple[tuple[str, ...], bool]:
+    """The neighbours, and whether every traced pass that they were looked for in came to its end."""
     if state.spectrum is None:
-        return state.base.passing[:MOST]
+        return state.base.passing[:MOST], True
+    whole = state.base.trace is not None and state.base.trace.whole
     owners = touched(state, record)
     found = list(neighbours(state.spectrum, places_to_watch(owners, state.sources)))
     fresh = [owner for owner in owners if owner.new and owner.is_function]
     if fresh:
         files = state.matter(record).new
-        near = near_files(state.site.root, file_of(record.target), state.site.test_files)
-        trace = traced(state.site, state.cold.meter, record.target, near, files)
+        trace = traced(state.site, state.cold.meter, record.target, files)
+        whole = whole and trace.whole
         after = Spectrum(record.target, trace.runs, trace.lines)
         passed = {run.test for run in state.spectrum.runs if run.status == "passed"}
         there = {**state.sources, **files}
         seen = [owner_in(owner, there) for owner in fresh]
         watched = places_to_watch([owner for owner in seen if owner is not None], there)
         found.extend(t for t in neighbours(after, watched) if t in passed and t not in found)
-    return tuple(found[:MOST])
+    return tuple(found[:MOST]), whole
 
 
 def changed_neighbours(state: Confirming, record: Confirmation) -> Confirmation:
@@ -208,7 +209,7 @@ def retrace(state: Confirming, record: Confirmation) -> Confirmation:
         return record
     matter = state.matter(record)
     methods = control_judgements.comparison_methods(matter)
-    trace = traced(state.site, state.cold.meter, record.target, (), matter.new)
+    trace = traced(state.site, state.cold.meter, record.target, matter.new, beside=False)
     after = as_record(trace, "changed", {**state.sources, **matter.new}, methods)
     return replace(record, traces=(*record.traces, after))
 

@@ -102,6 +102,8 @@ class Trace:
     runs: tuple[Run, ...]
     tests: tuple[str, ...]
     """Every collected id."""
+    whole: bool = False
+    """Whether the pass over the other tests came to its end; where it did not, some of them may be missing."""
     problems: tuple[str, ...] = ()
     dropped: int = 0
     seconds: float = 0.0
@@ -199,6 +201,7 @@ def read_trace(target: str, completed: Completed) -> Trace:
         imported=_merged(blocks, next((r["import"] for r in good if "import" in r), [])),
         runs=tuple(_run(r, blocks) for r in good if "ran" in r),
         tests=tuple(next((r["tests"] for r in good if "tests" in r), ())),
+        whole=any("whole" in r for r in good),
         problems=tuple(problems),
         dropped=dropped,
         seconds=completed.seconds,

@@ -64,13 +64,13 @@ def graded(matter: Matter) -> Verdict:
     kept = (
         [t for t in lasting(record) if record.of("neighbours", "unchanged")[0].passed(t)] if record.neighbours else []
     )
+    cut = "neighbours_cut" if record.neighbours_cut else ""
     if not kept and record.covered and not record.earlier_assertions:
-        return undecided(
-            "no_neighbours", "no other test runs the changed place, and no earlier assertion of the target did"
-        )
+        lacking = "no other test runs the changed place, and no earlier assertion of the target did"
+        return undecided(cut or "no_neighbours", f"{lacking}{', as far as the look for them came' if cut else ''}")
     found = grade(tuple(changes), tuple(checks), record.level)
     if not found.letter:
-        return undecided("too_many_exceptions", found.reason)
+        return undecided(cut or "too_many_exceptions", found.reason)
     if found.letter == "A" and _only_stand_ins(matter):
         return Verdict("supported", "confirmed", "stand_in: no place has an operator like the change's", "B")
     return Verdict("supported", "confirmed", found.reason, found.letter)
@@ -90,7 +90,9 @@ def check_exceptions(record: Confirmation) -> tuple[str, ...]:
     if not record.covered:
         found.append("no_coverage: this language has no trace here")
         return (*found, *(f"{check}: {why}" for check, why in record.unmade if check in ("assertion", "inert")))
-    if len(kept) < FEW_NEIGHBOURS:
+    if record.neighbours_cut:
+        found.append("neighbours_cut: the look for tests that run what is changed did not come to its end")
+    elif len(kept) < FEW_NEIGHBOURS:
         found.append(f"few_neighbours: {len(kept)} other passing tests run what is changed, {FEW_NEIGHBOURS} are asked")
     elif record.witnesses == 0:
         found.append(

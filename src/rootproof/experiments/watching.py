@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from rootproof.contract import file_of
 from rootproof.experiments.cold import Meter, Site
 from rootproof.experiments.masks import tree_of
+from rootproof.experiments.near import near_files
 from rootproof.experiments.owners import owner_at
 from rootproof.experiments.record import Traced
 from rootproof.experiments.trace import Subject, Trace, TraceLimits, read_trace, trace_command
@@ -18,9 +20,15 @@ MAX_FILES = 60
 
 
 def traced(
-    site: Site, meter: Meter, target: str, tests: Iterable[str], changes: Mapping[str, bytes] | None = None
+    site: Site, meter: Meter, target: str, changes: Mapping[str, bytes] | None = None, *, beside: bool = True
 ) -> Trace:
-    """One started process that tells the target in full and the lines of the other tests. Never raises for them."""
+    """One started process that tells the target in full. Never raises for what the tests do.
+
+    Args:
+        changes: new content of files, by root-relative path.
+        beside: also tell the lines of the tests near to the target.
+    """
+    tests = near_files(site.root, file_of(target), site.test_files) if beside else ()
     project = site.project
     prefix = project.package_root.relative_to(project.root).as_posix()
     subject = Subject(project.package_root, Path(project.interpreter or "python3"), readable=project.readable)
@@ -79,6 +87,7 @@ def as_record(trace: Trace, variant: str, sources: Mapping[str, bytes], watch: I
         calls=tuple(sorted(set(_edges(trace, sources)))),
         returns=tuple((k, tuple(v)) for k, v in sorted(returns.items())),
         status=trace.status,
+        cut=trace.story.cut,
     )
 
 

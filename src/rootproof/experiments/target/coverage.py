@@ -65,7 +65,10 @@ class Work:
         self.out.send({"bare": test, "cpu": time.process_time() - before, "outcome": outcome.record()})
 
     def many(self, plugin: Plugin) -> None:
-        """The requested tests in the order asked for, until their time is used up."""
+        """The requested tests in the order asked for, until their time is used up.
+
+        Only a pass that came to its end says ``whole``: a test may end the process, or its time may be up.
+        """
         until = time.monotonic() + self.request["seconds"]
         lines = collector(self.files)
         phases: dict[str, list[int]] = {}
@@ -89,6 +92,7 @@ class Work:
             outcome = plugin.run(item, chosen[index + 1] if index + 1 < len(chosen) else None)
             cpu = round(time.process_time() - before, 4)
             self.out.send({"ran": item.nodeid, "status": outcome.status, "cpu": cpu, "lines": dict(phases)})
+        self.out.send({"whole": len(chosen)})
 
 
 def nearest(items: dict[str, Any], request: dict[str, Any]) -> list[Any]:

@@ -8,6 +8,7 @@ promises every runtime must have them all.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from gate.real import contained
 from postgres import Cluster, cluster
 from tree_guard import TARGETS, Manifest, changed, manifest, watched
 
@@ -26,6 +28,18 @@ def server() -> Iterator[Cluster]:
     """One Postgres, where there is one, for all who need it."""
     with cluster() as running:
         yield running
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture: many of them run tests."""
+    if item.get_closest_marker("contained") and not contained():
+        pytest.skip("nothing on this machine contains a test run (rootproof doctor)")
+
+
+def pytest_configure() -> None:
+    """A shell's background job ignores Ctrl-C, and so would everything it starts; here that is to be tested."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 NO_SKIP = os.environ.get("ROOTPROOF_NO_SKIP") == "1"

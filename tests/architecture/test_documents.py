@@ -69,6 +69,7 @@ def shown_pattern(lines: list[str]) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
+@pytest.mark.contained
 @pytest.mark.parametrize("page", pages_that_run(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_marked_commands_do_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     """The blocks of a page run in their order and share a home."""

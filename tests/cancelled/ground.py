@@ -147,10 +147,11 @@ def below(pid: int) -> set[int]:
     found: set[int] = set()
     ahead = [pid]
     while ahead:
-        with contextlib.suppress(OSError):
-            text = Path(f"/proc/{ahead[-1]}/task/{ahead.pop()}/children").read_text()
-            ahead += [int(word) for word in text.split()]
-            found.update(int(word) for word in text.split())
+        for task in Path(f"/proc/{ahead.pop()}/task").glob("*"):  # a child belongs to the thread that started it
+            with contextlib.suppress(OSError):
+                children = [int(word) for word in (task / "children").read_text().split()]
+                ahead += children
+                found.update(children)
     return {one for one in found if _lives(one)}
 
 
@@ -188,9 +189,19 @@ def frozen(name: str) -> Callable[[set[int]], bool]:
 def interrupted(
     process: subprocess.Popen[bytes], how: signal.Signals, reached: Callable[[set[int]], bool], pause: float = 0.02
 ) -> str:
-    """Interrupt the one process that a user would, once its tree is as it should be; what was said until its end.
+    """Interrupt the one process that a user would, once its tree is as it should be; what was said until its end."""
+    return dead_after(process, how, reached, pause)[1]
 
-    ``pause``: seconds between two looks. Everything below this process must be dead in time, also what has left its parent, its group and its session.
+
+def dead_after(
+    process: subprocess.Popen[bytes], how: signal.Signals, reached: Callable[[set[int]], bool], pause: float = 0.02
+) -> tuple[float, str]:
+    """Interrupt a command: seconds until its whole tree was dead, itself included, and what it said.
+
+    Everything below this process must be dead in time, also what has left its parent, its group and its session.
+
+    Args:
+        pause: seconds between two looks.
     """
     before = below(os.getpid()) - {process.pid} - below(process.pid)
     output = b""
@@ -199,7 +210,9 @@ def interrupted(
         assert process.poll() is None, (process.communicate()[0].decode(), "it ended before it came so far")
         assert reached(below(os.getpid()) - before), "it never came so far"
         process.send_signal(how)
+        began = time.monotonic()
         _await(lambda: not (below(os.getpid()) - before), DEAD_SECONDS)
+        seconds = time.monotonic() - began
         left = {pid: named(pid) for pid in below(os.getpid()) - before}
         assert left == {}, "something is alive"
         output, _ = process.communicate(timeout=DEAD_SECONDS)
@@ -208,7 +221,7 @@ def interrupted(
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         process.wait()
-    return output.decode()
+    return seconds, output.decode()
 
 
 def _await(seen: Callable[[], bool], seconds: float, pause: float = 0.01) -> None:

@@ -25,11 +25,10 @@ from cancelled.ground import (
     reaper,
     stored,
 )
-from gate.real import contained
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a child subreaper"),
-    pytest.mark.skipif(not contained(), reason="no containment on this machine"),
+    pytest.mark.contained,
 ]
 INT, TERM = signal.SIGINT, signal.SIGTERM
 INSTEAD = "def count(items):\n    return len(items)\n"
@@ -66,6 +65,23 @@ STATES = {
     "a probe": At({"tool": "probe", "input": LOOK}),
     "a condition": At({"tool": "try_condition", "input": {"kind": "flaky"}}),
 }
+MORE = {
+    "basket.py": "\n\ndef full(items):\n    return count(items) > 9\n",
+    "test_basket.py": """
+
+def test_some():
+    assert count([1]) > 0
+
+def test_many():
+    assert count(range(20)) > 5
+
+def test_full():
+    from basket import full
+    assert full(range(20))
+    assert not full([])
+""",
+}
+"""What a change of the project must keep."""
 ALSO = [("a test", INT), ("a search", TERM)]
 """Cheap enough to be gone on with each time; all the others are so under the marker."""
 QUICK = [("a trace", TERM), ("a search for changes", INT), ("a change", TERM), ("a probe", INT), ("a condition", TERM)]
@@ -185,3 +201,27 @@ def test_a_worker(tmp_path: Path) -> None:
     assert giving.wait(60) == 4
     worker.terminate()
     assert worker.wait(30) == 0
+
+
+@pytest.mark.chaos
+def test_while_a_report_is_checked(tmp_path: Path) -> None:
+    """What was accepted stays so, and the same command checks it anew."""
+    made = ground(tmp_path, 4)
+    for name, more in MORE.items():
+        (made.root / name).write_text((made.root / name).read_text() + more)
+    read = {"tool": "read_file", "input": {"path": "basket.py", "start": 1, "end": 10}}
+    change = {"tool": "try_change", "input": {"edits": [EDIT]}}
+    code, said = made.finish("run", made.contract, "--model", made.model(RUN, read, change), "--python", sys.executable)
+    assert code == 0, said
+    report = made.folder / "report.json"
+    code, said = made.finish("report", "last", "--out", report)
+    assert code == 0, said
+    words = ["verify", report, "--python", sys.executable]
+    made.hang("always")
+    process = made.begin(*words)
+    said = interrupted(process, INT, lingering)
+    assert process.returncode == 130 and "Traceback" not in said, said
+    nothing_left(made)
+    made.hang("")
+    code, said = made.finish(*words)
+    assert code == 0 and "confirmed" in said, said

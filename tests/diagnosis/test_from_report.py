@@ -249,6 +249,7 @@ def test_a_report_without_failures(tmp_path: Path) -> None:
         red.failing_cases(tmp_path / "report.xml")
 
 
+@pytest.mark.contained
 def test_a_report_of_another_repository(project: Path, tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(
         '<testsuite><testcase name="a" classname="x.Y"><failure/></testcase></testsuite>'
@@ -260,6 +261,7 @@ def test_a_report_of_another_repository(project: Path, tmp_path: Path) -> None:
     assert "--root" in caught.value.remedy
 
 
+@pytest.mark.contained
 def test_the_command_line_lists_what_is_not_diagnosed(project: Path, written: dict[str, str], tmp_path: Path) -> None:
     text = written["xunit2"].replace('name="test_with_fixture"', 'name="test_gone"')
     failed = '<testcase classname="tests.sub.test_a" name="test_green"><failure message="no"/></testcase>'

@@ -17,6 +17,8 @@ from rootproof.diagnosis import Question
 from rootproof.errors import NotRunnable
 from tree_guard import manifest
 
+pytestmark = pytest.mark.contained
+
 GREEN = "def test_a():\n    assert 1 + 1 == 2\n\n\ndef test_apples():\n    assert True\n"
 
 

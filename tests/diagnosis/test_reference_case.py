@@ -20,6 +20,8 @@ from rootproof.report.as_html import html
 from rootproof.report.as_markdown import markdown
 from rootproof.report.build import Ledger, build
 
+pytestmark = pytest.mark.contained
+
 PROJECT = Path(__file__).parents[2] / "examples" / "login-redirect" / "python"
 TARGET = "tests/auth/test_login_redirect.py::test_returns_to_requested_page"
 OPTIONS = Options(interpreter=Path(sys.executable))

@@ -19,6 +19,8 @@ from rootproof.errors import NotRunnable
 from rootproof.investigations.root_cause.targets import Counting, Found, last_failed
 from small_project import small
 
+pytestmark = pytest.mark.contained
+
 FILES = {
     "pytest.ini": "[pytest]\n",
     "test_a.py": "def test_red():\n    assert 0\n\n\ndef test_green():\n    pass\n",

@@ -32,6 +32,7 @@ def locked(store: Store, place: Place, short_wait: None) -> Iterator[sqlite3.Con
     connection.close()
 
 
+@pytest.mark.contained
 def test_a_locked_store_is_busy_before_anything_is_run(place: Place, locked: sqlite3.Connection) -> None:
     place.run().clear(8, "is locked by another process", "wait for the other process")
     assert place.cli("show", "last").code == 0, "reading goes on"
@@ -47,6 +48,7 @@ def test_a_lock_that_is_let_go_in_time_costs_nothing(
     timer.join()
 
 
+@pytest.mark.contained
 @pytest.mark.parametrize("where", ["/proc/rootproof/runs.sqlite3", "/dev/null/runs.sqlite3"])
 def test_a_store_that_cannot_be_written(place: Place, where: str) -> None:
     place.cli.store = Path(where)
@@ -64,6 +66,7 @@ def test_a_store_that_is_read_only(store: Store, place: Place, shared: Path) -> 
         place.cli("resume", run).clear(8, str(place.cli.store), "writable", "--store")
 
 
+@pytest.mark.contained
 def test_a_store_that_is_a_folder_or_not_there(place: Place, tmp_path: Path) -> None:
     place.cli.store = tmp_path
     place.run().clear(8, "--store")
@@ -73,6 +76,7 @@ def test_a_store_that_is_a_folder_or_not_there(place: Place, tmp_path: Path) -> 
     assert not place.cli.store.exists()
 
 
+@pytest.mark.contained
 def test_a_store_that_is_no_store(place: Place, tmp_path: Path) -> None:
     place.cli.store = tmp_path / "notes.txt"
     place.cli.store.write_text("my notes, which are no database\n" * 50)
@@ -80,6 +84,7 @@ def test_a_store_that_is_no_store(place: Place, tmp_path: Path) -> None:
     assert place.cli.store.read_text().startswith("my notes")
 
 
+@pytest.mark.contained
 def test_the_database_of_another_program_is_left_alone(place: Place, tmp_path: Path) -> None:
     place.cli.store = tmp_path / "other.sqlite3"
     with sqlite3.connect(place.cli.store) as other:
@@ -91,6 +96,7 @@ def test_the_database_of_another_program_is_left_alone(place: Place, tmp_path: P
     assert place.cli.store.read_bytes() == before
 
 
+@pytest.mark.contained
 def test_a_store_of_a_newer_version_is_shown_but_not_written(place: Place, store: Store) -> None:
     run = store.play().outcome.run
     with sqlite3.connect(store.path) as connection:
@@ -113,6 +119,7 @@ def test_modules_of_the_current_folder_are_never_imported(tmp_path: Path) -> Non
     assert not (tmp_path / "canary").exists()
 
 
+@pytest.mark.contained
 def test_the_configuration_of_a_repository_starts_nothing(place: Place, tmp_path: Path) -> None:
     command = f"touch {tmp_path / 'owned'}"
     config = (

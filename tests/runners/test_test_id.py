@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,13 +38,19 @@ REFUSED = [
 FINE = ["test_a.py", "tests/test_a.py::T::test_b[x::y/z w]", "a b/test_é.py::test_x", "x.test.ts#a > b", "t.py::test[-k]", "a.py::@x", "..a.py"]  # fmt: skip
 
 
+@pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.name)
 @pytest.mark.parametrize("test", REFUSED)
-def test_what_never_reaches_a_runner(test: str, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    for runner in RUNNERS:
-        assert fault(test.replace("::", runner.separator), runner.separator)
-        project = runner.project(tmp_path, "a.py", None)
-        with pytest.raises(UsageError):
-            runner.command(project, TestRequest((test.replace("::", runner.separator),)), Limits())
+def test_what_never_reaches_a_runner(test: str, runner: Runner, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    assert fault(test.replace("::", runner.separator), runner.separator)
+    if isinstance(runner, NodeTest) and shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    project = runner.project(tmp_path, "a.py", None)
+    with pytest.raises(UsageError):
+        runner.command(project, TestRequest((test.replace("::", runner.separator),)), Limits())
+
+
+@pytest.mark.parametrize("test", REFUSED)
+def test_what_never_becomes_an_order(test: str, tmp_path) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(UsageError):
         Pytest().command(Pytest().project(tmp_path, "a.py", None), TestRequest(("a.py",), order=(test,)), Limits())
 

@@ -75,6 +75,26 @@ def test_interpreter_below_the_home_folder_is_bound_by_its_prefix(contained, tre
     assert done.stdout.text() == "tools\nbin\n"
 
 
+def test_a_program_that_is_a_link_to_a_link_is_found_and_nothing_else_of_its_folder(contained, tree):
+    other = tree.parent / "other"
+    other.mkdir()
+    (other / "beside").write_text("private")
+    (other / "first").symlink_to(other / "second")
+    (other / "second").symlink_to(os.path.realpath("/usr/bin/env"))
+    done = contained.run(Command((str(other / "first"), "ls", str(other)), tree, tree))
+    assert done.stdout.text() == "first\nsecond\n", done.stderr.text()
+
+
+def test_a_program_that_is_a_link_to_something_private_shows_nothing(contained, tree):
+    other = tree.parent / "other"
+    other.mkdir()
+    (other / "key").write_text("#!/bin/sh\necho private\n")
+    (other / "key").chmod(0o755)
+    (other / "hop").symlink_to(other / "key")
+    done = contained.run(Command((str(other / "hop"),), tree, tree))
+    assert done.exit_code == 127 and "private" not in done.stdout.text()
+
+
 @pytest.mark.parametrize("place", ["home", "above"])
 def test_repository_at_or_above_home_is_refused(contained, tree, monkeypatch, place):
     monkeypatch.setenv("HOME", str(tree if place == "home" else tree / "src"))

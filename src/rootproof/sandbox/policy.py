@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -150,7 +150,21 @@ def _needed(command: Command, root: Path, copied: bool) -> set[Path]:
     there = [Path(name) for name in _SYSTEM if not os.path.islink(name)]
     if not copied:
         there.append(root)
-    return {path for path in wanted if path.exists() and not _beneath(path, there)}
+    needed = {path for path in wanted if path.exists() and not _beneath(path, there)}
+    return needed | _hops(command.argv[0], [root, *needed, *map(Path, _SYSTEM)])
+
+
+def _hops(program: str, shown: Sequence[Path]) -> set[Path]:
+    """Names on the way from a link to a program that is shown anyway: an environment's interpreter is often a link to
+    a link, in a folder where nothing else is needed. A link to anything else adds nothing."""
+    found: set[Path] = set()
+    at = Path(program)
+    while at.is_absolute() and at.is_symlink() and at.exists() and at not in found:
+        found.add(at)
+        at = absolute(at.parent / at.readlink())
+    if not _beneath(at.resolve(), shown):
+        return set()
+    return {hop for hop in found if not _beneath(hop, shown)}
 
 
 def _beneath(path: Path, places: Iterable[Path]) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ordinary_user import give, only_root, said_as
 from rootproof.contract import Scope as Terms
 from rootproof.place import Located
 from rootproof.sandbox.bubblewrap import Bubblewrap
@@ -25,7 +26,6 @@ from rootproof.tools.history import History, arguments, command
 from rootproof.tools.interface import Observation, Request
 
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[1] / "src"
 SYSTEM_PYTHON = "/usr/bin/python3"
 ORDINARY = 65534
 ASKED: tuple[tuple[dict[str, Any], str], ...] = (
@@ -134,7 +134,7 @@ def test_contained_whoever_owns_it(owner: int, repository: Path) -> None:
     if owner != os.geteuid():
         if os.geteuid() != 0:
             pytest.skip("only root can give files away")
-        owned(repository)
+        give(repository, ORDINARY)
     scope = Scope(repository, Terms(read=("**/*.py",)))
     sandbox = Bubblewrap() if os.geteuid() else Namespaces()  # bwrap is never run as root
     found = sandbox.probe()
@@ -150,10 +150,10 @@ def test_contained_whoever_owns_it(owner: int, repository: Path) -> None:
         assert seen.fields["problem"] == "" and wanted in str(seen.fields["text"]), (given, seen.fields)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@only_root
 @pytest.mark.skipif(not Path(SYSTEM_PYTHON).exists(), reason=f"no {SYSTEM_PYTHON}, which every user can reach")
 def test_as_an_ordinary_user(repository: Path) -> None:
-    owned(repository)
+    give(repository, ORDINARY)
     for folder in repository.parents:
         if folder.stat().st_mode & 0o005 != 0o005:
             folder.chmod(folder.stat().st_mode | 0o055)
@@ -163,17 +163,6 @@ def test_as_an_ordinary_user(repository: Path) -> None:
         made = command(git, repository, arguments(given["what"], "basket.py", span, given.get("revision", "HEAD")))
         changes = {path: data.decode() for path, data in made.changes.items()}
         asked = {"argv": made.argv, "root": str(repository), "env": dict(made.env), "changes": changes}
-        done = subprocess.run(
-            [SYSTEM_PYTHON, str(HERE / "command_as_another.py")],
-            input=json.dumps(asked), env={"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCES), "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True, text=True, timeout=120, cwd="/", check=False, user=ORDINARY, group=ORDINARY, extra_groups=[],
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-2000:]
-        told = json.loads(done.stdout)
+        told = said_as(ORDINARY, [SYSTEM_PYTHON, HERE / "command_as_another.py"], json.dumps(asked), seconds=120)
         assert (told["exit"], told["level"]) == (0, "contained"), told
         assert wanted in told["out"], (given, told)
-
-
-def owned(repository: Path) -> None:
-    for path in (repository, *repository.rglob("*")):
-        os.chown(path, ORDINARY, ORDINARY, follow_symlinks=False)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from sandbox_ground import PYTHON, READABLE, SYSTEM_PYTHON, digest, working
 
+from git_repository import git
 from ordinary_user import NOBODY_HAS, give, only_root, said_as
 from rootproof.sandbox.interface import Command, Limits
 
@@ -24,9 +24,8 @@ def suite(tree: Path) -> Path:
     (tree / "data" / "deep").mkdir(parents=True)
     (tree / "data" / "deep" / "file").write_text("x")
     if shutil.which("git"):
-        git = ["git", "-C", str(tree), "-c", "user.name=n", "-c", "user.email=e@x"]
         for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-            subprocess.run([*git, *words], check=True, capture_output=True)
+            git(tree, *words)
     return tree
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from git_repository import git
 from ordinary_user import give, only_root, said_as
 from rootproof.contract import Scope as Terms
 from rootproof.place import Located
@@ -93,18 +94,13 @@ def marks(tmp_path: Path) -> Path:
 def repository(tmp_path: Path, marks: Path) -> Iterator[Path]:
     root = tmp_path / "project"
     root.mkdir()
-
-    def git(*words: str) -> None:
-        who = ["-c", "user.name=A", "-c", "user.email=a@example.invalid", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
-
     source = "def f(number):\n    return number + 1\n"
     (root / "basket.py").write_text(source)
-    git("init", "-q", "-b", "main")
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "first")
     (root / "basket.py").write_text(source.replace("number + 1", "number + 2"))
-    git("commit", "-q", "-a", "-m", "off by one more")
+    git(root, "commit", "-q", "-a", "-m", "off by one more")
     (root / "basket.py").write_text(source)
     (root / ".gitattributes").write_text("*.py diff=evil filter=evil\n")
     (root / ".git" / "info" / "attributes").write_text("*.py diff=evil filter=evil\n")
@@ -157,10 +153,10 @@ def test_as_an_ordinary_user(repository: Path) -> None:
     for folder in repository.parents:
         if folder.stat().st_mode & 0o005 != 0o005:
             folder.chmod(folder.stat().st_mode | 0o055)
-    git = shutil.which("git") or ""
+    program = shutil.which("git") or ""
     for given, wanted in ASKED:
         span = (given["start"], given["end"]) if "start" in given else None
-        made = command(git, repository, arguments(given["what"], "basket.py", span, given.get("revision", "HEAD")))
+        made = command(program, repository, arguments(given["what"], "basket.py", span, given.get("revision", "HEAD")))
         changes = {path: data.decode() for path, data in made.changes.items()}
         asked = {"argv": made.argv, "root": str(repository), "env": dict(made.env), "changes": changes}
         told = said_as(ORDINARY, [SYSTEM_PYTHON, HERE / "command_as_another.py"], json.dumps(asked), seconds=120)

@@ -3,16 +3,14 @@ run comes to the end it would have come to. Every effect happens once and is und
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
 
 from harness.desk import TITLE, Desk, propose, two
+from harness.struck import live
 from harness.test_side_effects import EVENTS, UNDONE
 from rootproof.event import Event
 from rootproof.state import State
@@ -76,30 +74,8 @@ def right(desk: Desk, say: Any) -> None:
     assert len(observed) == (1 if say is propose else 2)
 
 
-def live(desk: Desk, say: Any, seconds: float) -> bool:
-    """Go on with the run in a process that is interrupted after a while; whether it came to its end before."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            signal.signal(signal.SIGALRM, interrupt)
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            if not desk.path.exists() or not desk.types_or_none():
-                desk.run(say, None if say is propose else desk.contract(3))
-            desk.to_the_end(say)
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            code = 0
-        except KeyboardInterrupt:
-            code = 130
-        finally:
-            os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert code in (0, 130), code
-    return code == 0
+def interrupt() -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.chaos
@@ -108,7 +84,7 @@ def test_at_random_moments(tmp_path: Path, runs: Path, seed: int) -> None:
     chance = random.Random(seed)
     say = chance.choice([propose, two])
     desk, strikes = Desk(tmp_path, runs), 0
-    while not live(desk, say, chance.uniform(0.004, 0.06) * (1 + strikes / 5)):
+    while not live(desk, say, chance.uniform(0.004, 0.06) * (1 + strikes / 5), interrupt, 130):
         strikes += 1
         if desk.types_or_none():
             desk.state()  # a whole chain

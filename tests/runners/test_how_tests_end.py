@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -15,16 +13,14 @@ import odd_tests
 import pytest
 from odd_tests import ENDS, RUNNERS
 
+from ordinary_user import NOBODY_HAS, only_root, said_as
 from rootproof.errors import ContainmentUnavailable
 from rootproof.runners.interface import Runner
 from rootproof.sandbox.choose import strongest
 from rootproof.sandbox.interface import Sandbox
 
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[1] / "src"
 SYSTEM_PYTHON = Path("/usr/bin/python3")
-ORDINARY = 1234
-"""An id that nobody has."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +57,7 @@ def environment() -> Iterator[Path]:
         yield place
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@only_root
 @pytest.mark.parametrize(
     ("mechanism", "runner"),
     [
@@ -76,16 +72,5 @@ def test_the_same_for_a_user_whom_the_machine_does_not_know(environment: Path, m
         pytest.skip("bwrap is not installed")
     python = environment / "venv" / "bin" / "python"
     words = [python, HERE / "odd_tests.py", mechanism, runner, environment / "project", python]
-    env = {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(SOURCES),
-        "HOME": "/nonexistent",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    done = subprocess.run(
-        words, env=env, capture_output=True, text=True, timeout=240, cwd="/", check=False,
-        user=ORDINARY, group=ORDINARY, extra_groups=[],
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    for name, ended in json.loads(done.stdout).items():
+    for name, ended in said_as(NOBODY_HAS, words).items():
         odd_tests.right(name, ended)

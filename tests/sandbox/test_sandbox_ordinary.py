@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from sandbox_ground import PYTHON, READABLE, SYSTEM_PYTHON, digest, working
 
+from git_repository import git
+from ordinary_user import NOBODY_HAS, give, only_root, said_as
 from rootproof.sandbox.interface import Command, Limits
 
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[1] / "src"
-ORDINARY = 1234
-"""An id that nobody has."""
 
 
 @pytest.fixture
@@ -28,9 +24,8 @@ def suite(tree: Path) -> Path:
     (tree / "data" / "deep").mkdir(parents=True)
     (tree / "data" / "deep" / "file").write_text("x")
     if shutil.which("git"):
-        git = ["git", "-C", str(tree), "-c", "user.name=n", "-c", "user.email=e@x"]
         for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
-            subprocess.run([*git, *words], check=True, capture_output=True)
+            git(tree, *words)
     return tree
 
 
@@ -44,27 +39,14 @@ def test_ordinary_suite_passes_under_every_mechanism(changing, suite):
     assert digest(suite) == before
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@only_root
 @pytest.mark.skipif(PYTHON != SYSTEM_PYTHON, reason=f"no {SYSTEM_PYTHON}, which every user can reach")
 @pytest.mark.parametrize("mechanism", ["bubblewrap", "namespaces"])
 def test_ordinary_suite_passes_for_a_user_whom_the_machine_does_not_know(mechanism, suite):
     working(mechanism)
-    for path in (suite, *suite.rglob("*")):
-        os.chown(path, ORDINARY, ORDINARY, follow_symlinks=False)
+    give(suite, NOBODY_HAS)
     before = digest(suite)
-    env = {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(SOURCES),
-        "HOME": "/nonexistent",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    done = subprocess.run(
-        [PYTHON, str(HERE / "as_another.py"), mechanism, str(suite)],
-        env=env, capture_output=True, text=True, timeout=240, cwd="/", check=False,
-        user=ORDINARY, group=ORDINARY, extra_groups=[],
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    told = json.loads(done.stdout)
+    told = said_as(NOBODY_HAS, [PYTHON, HERE / "as_another.py", mechanism, suite])
     assert (told["exit"], told["limit"], told["level"]) == (0, None, "contained"), told["said"]
     assert "Ran 15 tests" in told["said"]
     assert digest(suite) == before

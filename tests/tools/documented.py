@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from git_repository import git
 from rootproof.assemble import Options, assemble, request_for
 from rootproof.contract import read_document
 from rootproof.investigations.root_cause.terms import Numbers, terms
@@ -65,9 +65,9 @@ def lay(root: Path) -> Path:
     )
     environment = {**os.environ, **WHEN, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "count what is in a basket"]):
-        subprocess.run(["git", *words], cwd=root, env=environment, check=True)
+        git(root, *words, env=environment)
     (root / "basket.py").write_text(SOURCE)
-    subprocess.run(["git", "commit", "-qam", "count the basket itself too"], cwd=root, env=environment, check=True)
+    git(root, "commit", "-qam", "count the basket itself too", env=environment)
     return root
 
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from git_repository import git
+from ordinary_user import give, only_root, said_as
 from rootproof.contract import Scope as Terms
 from rootproof.place import Located
 from rootproof.sandbox.bubblewrap import Bubblewrap
@@ -25,7 +27,6 @@ from rootproof.tools.history import History, arguments, command
 from rootproof.tools.interface import Observation, Request
 
 HERE = Path(__file__).parent
-SOURCES = HERE.parents[1] / "src"
 SYSTEM_PYTHON = "/usr/bin/python3"
 ORDINARY = 65534
 ASKED: tuple[tuple[dict[str, Any], str], ...] = (
@@ -93,18 +94,13 @@ def marks(tmp_path: Path) -> Path:
 def repository(tmp_path: Path, marks: Path) -> Iterator[Path]:
     root = tmp_path / "project"
     root.mkdir()
-
-    def git(*words: str) -> None:
-        who = ["-c", "user.name=A", "-c", "user.email=a@example.invalid", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
-
     source = "def f(number):\n    return number + 1\n"
     (root / "basket.py").write_text(source)
-    git("init", "-q", "-b", "main")
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "first")
     (root / "basket.py").write_text(source.replace("number + 1", "number + 2"))
-    git("commit", "-q", "-a", "-m", "off by one more")
+    git(root, "commit", "-q", "-a", "-m", "off by one more")
     (root / "basket.py").write_text(source)
     (root / ".gitattributes").write_text("*.py diff=evil filter=evil\n")
     (root / ".git" / "info" / "attributes").write_text("*.py diff=evil filter=evil\n")
@@ -134,7 +130,7 @@ def test_contained_whoever_owns_it(owner: int, repository: Path) -> None:
     if owner != os.geteuid():
         if os.geteuid() != 0:
             pytest.skip("only root can give files away")
-        owned(repository)
+        give(repository, ORDINARY)
     scope = Scope(repository, Terms(read=("**/*.py",)))
     sandbox = Bubblewrap() if os.geteuid() else Namespaces()  # bwrap is never run as root
     found = sandbox.probe()
@@ -150,30 +146,19 @@ def test_contained_whoever_owns_it(owner: int, repository: Path) -> None:
         assert seen.fields["problem"] == "" and wanted in str(seen.fields["text"]), (given, seen.fields)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@only_root
 @pytest.mark.skipif(not Path(SYSTEM_PYTHON).exists(), reason=f"no {SYSTEM_PYTHON}, which every user can reach")
 def test_as_an_ordinary_user(repository: Path) -> None:
-    owned(repository)
+    give(repository, ORDINARY)
     for folder in repository.parents:
         if folder.stat().st_mode & 0o005 != 0o005:
             folder.chmod(folder.stat().st_mode | 0o055)
-    git = shutil.which("git") or ""
+    program = shutil.which("git") or ""
     for given, wanted in ASKED:
         span = (given["start"], given["end"]) if "start" in given else None
-        made = command(git, repository, arguments(given["what"], "basket.py", span, given.get("revision", "HEAD")))
+        made = command(program, repository, arguments(given["what"], "basket.py", span, given.get("revision", "HEAD")))
         changes = {path: data.decode() for path, data in made.changes.items()}
         asked = {"argv": made.argv, "root": str(repository), "env": dict(made.env), "changes": changes}
-        done = subprocess.run(
-            [SYSTEM_PYTHON, str(HERE / "command_as_another.py")],
-            input=json.dumps(asked), env={"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCES), "HOME": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True, text=True, timeout=120, cwd="/", check=False, user=ORDINARY, group=ORDINARY, extra_groups=[],
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-2000:]
-        told = json.loads(done.stdout)
+        told = said_as(ORDINARY, [SYSTEM_PYTHON, HERE / "command_as_another.py"], json.dumps(asked), seconds=120)
         assert (told["exit"], told["level"]) == (0, "contained"), told
         assert wanted in told["out"], (given, told)
-
-
-def owned(repository: Path) -> None:
-    for path in (repository, *repository.rglob("*")):
-        os.chown(path, ORDINARY, ORDINARY, follow_symlinks=False)

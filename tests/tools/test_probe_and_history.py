@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from git_repository import git
 from rootproof.assemble import Options, assemble, request_for
 from rootproof.case import Case
 from rootproof.contract import read_document
@@ -170,15 +170,11 @@ def repository(root: Path) -> Path:
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
 
-    def git(*words: str) -> None:
-        who = ["-c", "user.name=A", "-c", "user.email=a@example.invalid", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
-
-    git("init", "-q", "-b", "main")
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "first")
     (root / "basket.py").write_text(SOURCE.replace("number + 1", "number + 2"))
-    git("commit", "-q", "-a", "-m", "off by one more \x1b[31m")
+    git(root, "commit", "-q", "-a", "-m", "off by one more \x1b[31m")
     (root / "basket.py").write_text(SOURCE)
     (root / ".gitattributes").write_text("*.py diff=evil filter=evil\n")
     (root / ".git" / "config").write_text(HOSTILE)

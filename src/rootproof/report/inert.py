@@ -16,8 +16,11 @@ _ANYWHERE = re.compile(r"#(?=#(?:\[|vso\[|teamcity\[))", re.I)
 
 
 def no_commands(text: str) -> str:
-    """The text without anything that a build service obeys; what was there stays readable."""
-    return _ANYWHERE.sub(r"\\x23", _LINE_COMMAND.sub(r"\1\\x3a", text))
+    """The text without anything that a build service obeys; what was there stays readable.
+
+    The escapes are those of JSON: in a document they change no value.
+    """
+    return _ANYWHERE.sub(r"\\u0023", _LINE_COMMAND.sub(r"\1\\u003a", text))
 
 
 def code(value: object, limit: int = 200) -> str:

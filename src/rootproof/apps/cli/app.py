@@ -88,6 +88,13 @@ def _all(
 
 def start() -> None:
     """Run the command line; every error ends as words and an exit status, never as a traceback."""
+    from rootproof.apps.cli.streams import inert
+
+    with inert():
+        _start()
+
+
+def _start() -> None:
     from rootproof.errors import RootproofError
 
     try:

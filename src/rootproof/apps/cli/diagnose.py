@@ -99,6 +99,7 @@ def _carry_out(
     from rootproof import diagnosis
     from rootproof.apps.cli.ending import interruptible
     from rootproof.apps.cli.tried import Tried
+    from rootproof.text import one_line
 
     out = sys.stderr if as_json else sys.stdout
     outcomes: list[Outcome] = []
@@ -108,7 +109,7 @@ def _carry_out(
         made = diagnosis.cases(question, shop, found, folder)
         _say(made, found, shop.reason, out)
         for case in [] if dry else made:
-            out.write(f"\n{case.target}\n")
+            out.write(f"\n{one_line(case.target, 160)}\n")
             tried = Tried()
             heard = replace(options, listeners=(*options.listeners, tried))
             outcomes.append(diagnosis.run(case, heard, confirmed))

@@ -25,16 +25,14 @@ class Tried:
 
     def lines(self, outcome: Outcome) -> list[str]:
         """The change that the conclusion rests on; without one, that which flipped the test and is not confirmed."""
-        confirmed = outcome.facts.get("confirmed")
-        for step, fields in reversed(self._seen):
-            if outcome.status == "success" and confirmed and fields.get("subject") == confirmed.about:
-                return list(_told(f"the change of step {step}", fields))
         if outcome.status == "success":
-            return []
-        flipped = [(step, fields) for step, fields in self._seen if _flipped(fields)]
-        return (
-            list(_told(f"closest, not confirmed: the change of step {flipped[0][0]}", flipped[0][1])) if flipped else []
-        )
+            confirmed = outcome.facts.get("confirmed")
+            resting = [one for one in self._seen if confirmed and one[1].get("subject") == confirmed.about]
+            head, told = "the change of step", resting[-1:]
+        else:
+            flipped = [one for one in self._seen if _flipped(one[1])]
+            head, told = "closest, not confirmed: the change of step", flipped[:1]
+        return [line for step, fields in told for line in _told(f"{head} {step}", fields)]
 
 
 def _flipped(fields: Mapping[str, Any]) -> bool:

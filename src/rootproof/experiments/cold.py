@@ -25,6 +25,7 @@ from rootproof.signature import line
 STAGES = {
     "reproduce": "does it fail as said",
     "flip": "does the change turn it green",
+    "flip_again": "does it fail with the change each time",
     "neighbours": "do the neighbours still pass",
     "neighbours_again": "do the broken ones break each time, and pass without the change",
     "reduce": "is all of the change needed",

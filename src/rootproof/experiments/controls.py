@@ -20,6 +20,8 @@ from rootproof.experiments.owners import Owner, all_owners
 MAX_PLACES = 3
 PAIRS_AGAIN = 3
 """Further pairs in which a neighbour that broke must break each time; one that does not shows nothing."""
+AGAIN = 3
+"""Further runs of one that would end a change's case: only what is so in each of them, under other seeds, ends it."""
 FIXED_RUNS = 15
 """Of a confirmation, beside its pairs: reproduction, traces, the flip, reduction, neighbours and controls."""
 

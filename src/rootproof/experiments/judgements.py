@@ -64,20 +64,24 @@ def not_masked(matter: Matter) -> Verdict | None:
 
 
 def flipped(matter: Matter) -> Verdict | None:
-    """The target passes with the proposed change, in a cold run."""
+    """The target passes with the proposed change, in a cold run; only one that fails in each run refutes it."""
     record = matter.record
     runs = record.of("flip")
     if not runs:
         return not_done(matter, "flip")
-    run = runs[0]
-    if run.files != matter.files_of(record.proposed):
+    run, again = runs[0], record.of("flip_again")
+    if any(each.files != matter.files_of(record.proposed) for each in (run, *again)):
         return undecided("other_change", "the run had other bytes in place than the change")
-    outcome = run.outcome(record.target)
     if run.passed(record.target):
         return None
-    ended = cut(record, run)
+    ended = cut(record, run, *again)
     if ended is not None:
         return ended
+    if any(each.passed(record.target) for each in again):
+        return undecided("unsteady_target", "with the change the target failed, then passed")
+    if len(again) < controls.AGAIN and not run.cut:
+        return not_done(matter, "flip_again")
+    outcome = run.outcome(record.target)
     if outcome is None:
         return refuted("still_fails", f"the target gives no outcome with the change: {run.session} {run.problem[:120]}")
     return refuted("still_fails", f"with the change the target is {outcome.status}: {outcome.signature[:160]}")
@@ -205,7 +209,8 @@ def _pair_fault(matter: Matter, run: Run, number: int, runs: tuple[Run, ...]) ->
     if ended is not None:
         return ended
     if changed and not run.passed(record.target):
-        return refuted("pairs", f"pair {number // 2 + 1}: the target fails with the change")
+        said = f"pair {number // 2 + 1}: the target fails with the change, with which it passed before"
+        return undecided("unsteady_target", said)
     if not changed and not run.failed(record.target, record.signature):
         return undecided("unstable_failure", f"pair {number // 2 + 1}: the unchanged target fails otherwise")
     return None

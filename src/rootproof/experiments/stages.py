@@ -100,7 +100,13 @@ def reserve(state: Confirming, record: Confirmation) -> Confirmation:
 
 
 def flip(state: Confirming, record: Confirmation) -> Confirmation:
-    return state.changed(record, Wanted("flip", "changed", (record.target,), seed=0), record.proposed)
+    """The target with the change; where it fails, further runs under other seeds: one failure may be chance."""
+    wanted = Wanted("flip", "changed", (record.target,), seed=0)
+    record = state.changed(record, wanted, record.proposed)
+    if record.runs[-1].passed(record.target) or record.runs[-1].cut:
+        return record
+    again = [replace(wanted, stage="flip_again", seed=number + 1) for number in range(controls.AGAIN)]
+    return with_runs(record, *state.cold.run_all([state.beside(each, record.proposed) for each in again]))
 
 
 def near(state: Confirming, record: Confirmation) -> Confirmation:

@@ -112,3 +112,23 @@ def test_a_failure_in_a_pair_after_a_pass_is_chance(tmp_path: Path) -> None:
     assert record.runs[-1].stage == "pair" and not record.runs[-1].passed(TARGET)
     assert (found.answer, found.rule) == ("inconclusive", "unsteady_target")
     assert still_open
+
+
+COPIES = range(8, 1000)
+
+
+@pytest.mark.parametrize(
+    ("fails", "rule", "still_open"),
+    [
+        pytest.param((8,), "unsteady_copy", True, id="the turned copy failed elsewhere once"),
+        pytest.param(COPIES, "assertion_control", False, id="the copies fail elsewhere each time"),
+        pytest.param((10,), "unsteady_copy", True, id="the renamed copy failed once"),
+        pytest.param(range(10, 1000), "renamed_copy", False, id="the renamed copy fails each time"),
+    ],
+)
+def test_one_run_of_a_copy_does_not_end_the_case(
+    tmp_path: Path, fails: Collection[int], rule: str, still_open: bool
+) -> None:
+    found, _, seen_open = tried(tmp_path, fails)
+    assert (found.answer, found.rule) == ("inconclusive", rule), found.reason
+    assert seen_open == still_open

@@ -35,6 +35,8 @@ STAGES = {
     "place_neighbours": "the neighbours of the other place",
     "assertion": "the assertion turned round",
     "renamed": "the test under another name",
+    "assertion_again": "does the turned test do so each time",
+    "renamed_again": "does it fail under another name each time",
 }
 """What a stage asks, in words."""
 

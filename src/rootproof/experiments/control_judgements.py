@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rootproof.experiments import script_source, test_copies
 from rootproof.experiments.conclusion import Verdict, is_unmade, not_done, undecided
+from rootproof.experiments.controls import AGAIN
 from rootproof.experiments.cut import cut
 from rootproof.experiments.mask_reach import new_comparisons
 from rootproof.experiments.matter import Matter
-from rootproof.experiments.record import Confirmation
+from rootproof.experiments.record import Confirmation, Run
 
 
 def inert(matter: Matter) -> Verdict | None:
@@ -71,15 +74,36 @@ def asserted(matter: Matter) -> Verdict | None:
     if not copies:
         return undecided("assertion_control", "no copy of the test could be derived")
     for copy in copies:
-        outcome = next((o for o in (run.outcome(copy.test) for run in runs) if o is not None), None)
-        if outcome is None or outcome.status != "failed" or outcome.phase != "call":
-            seen = outcome.status if outcome else "without an outcome"
-            return undecided(
-                "assertion_control", f"with its assertion turned round the test is {seen}: it no longer checks anything"
-            )
-        if copy.marked and test_copies.MARK not in outcome.signature:
-            return undecided("assertion_control", f"the turned assertion was not reached: {outcome.signature[:120]}")
+        said = _not_turned(copy, runs[0])
+        if said:
+            again = [not _not_turned(copy, run) for run in record.of("assertion_again")]
+            return _each_time(matter, "assertion", again) or undecided("assertion_control", said)
     return None
+
+
+def _not_turned(copy: test_copies.Copy, run: Run) -> str:
+    """Why a turned copy did not fail where it should; empty where it did."""
+    outcome = run.outcome(copy.test)
+    if outcome is None or outcome.status != "failed" or outcome.phase != "call":
+        seen = outcome.status if outcome else "without an outcome"
+        return f"with its assertion turned round the test is {seen}: it no longer checks anything"
+    if copy.marked and test_copies.MARK not in outcome.signature:
+        return f"the turned assertion was not reached: {outcome.signature[:120]}"
+    return ""
+
+
+def _each_time(matter: Matter, control: str, again: Sequence[bool]) -> Verdict | None:
+    """What is said of a copy that told against the change, before it did so each time; None where it did.
+
+    Args:
+        again: of each further run whether the copy did what it should.
+    """
+    ended = cut(matter.record, *matter.record.of(f"{control}_again"))
+    if ended is not None:
+        return ended
+    if any(again):
+        return undecided("unsteady_copy", f"{control}: the copy of the test did one thing, then another")
+    return not_done(matter, f"{control}_again") if len(again) < AGAIN else None
 
 
 def wanted_copies(matter: Matter) -> tuple[test_copies.Copy, ...]:
@@ -112,7 +136,9 @@ def renamed(matter: Matter) -> Verdict | None:
     copy = renamed_copy(matter)
     if copy is not None and runs[0].passed(copy.test):
         return None
-    return cut(record, *runs) or undecided("renamed_copy", "the test does not pass under another name")
+    again = [copy is not None and run.passed(copy.test) for run in record.of("renamed_again")]
+    ended = cut(record, *runs) or _each_time(matter, "renamed", again)
+    return ended or undecided("renamed_copy", "the test does not pass under another name")
 
 
 def compared(matter: Matter) -> Verdict | None:
@@ -120,6 +146,8 @@ def compared(matter: Matter) -> Verdict | None:
     for name in comparison_methods(matter):
         trace = matter.record.trace("changed")
         values = {v for key, given in (trace.returns if trace else ()) for v in given if key == name}
+        if not {"True", "False"} <= values and (trace is None or not trace.told):
+            return undecided("not_finished", f"the traced run did not end as it should: {name} was not seen to its end")
         if not {"True", "False"} <= values:
             return undecided("one_sided_comparison", f"{name} was not seen giving both outcomes")
     return None

@@ -29,7 +29,20 @@ def controls_at_once(state: Confirming, record: Confirmation) -> Confirmation:
         record, wanted = plan(state, record)
         asked += wanted
     runs = state.cold.run_all([state.beside(*each) for each in asked])
-    return _neighbours_of_places(state, with_runs(record, *runs))
+    return _neighbours_of_places(state, _copies_again(state, with_runs(record, *runs), asked))
+
+
+def _copies_again(state: Confirming, record: Confirmation, asked: Sequence[Asked]) -> Confirmation:
+    """A copy of the test that tells against the change is run again under other seeds, as far as the budget goes."""
+    matter = state.matter(record)
+    said = {"assertion": control_judgements.asserted(matter), "renamed": control_judgements.renamed(matter)}
+    against = {control for control, verdict in said.items() if verdict is not None and verdict.rule != "cut"}
+    for wanted, edits in asked:
+        if wanted.stage not in against or state.cold.meter.short(controls.AGAIN, state.base.cold_seconds):
+            continue
+        again = [replace(wanted, stage=f"{wanted.stage}_again", seed=2 + n) for n in range(controls.AGAIN)]
+        record = with_runs(record, *state.cold.run_all([state.beside(each, edits) for each in again]))
+    return record
 
 
 def _inert(state: Confirming, record: Confirmation) -> Planned:

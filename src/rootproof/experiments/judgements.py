@@ -106,8 +106,8 @@ def executed(matter: Matter) -> Verdict | None:
     if not matter.record.traces:
         return not_done(matter, "trace")
     reason = not_executed(matter)
-    if reason and any(trace.cut or trace.status in ("crashed", "missing", "") for trace in matter.record.traces):
-        return undecided("not_finished", f"a traced run did not come to its end: {reason}")
+    if reason and not all(trace.told for trace in matter.record.traces):
+        return undecided("not_finished", f"a traced run did not come to its end, or to another one: {reason}")
     return undecided("not_executed", reason) if reason else None
 
 

@@ -111,8 +111,15 @@ class Traced:
     returns: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """``file::function`` → values given back by new comparison methods."""
     status: str = ""
+    """How the target ended; ``unsteady``: otherwise here than in another run."""
     cut: bool = False
     """Not every line was looked at to the end: what is missing here may have run."""
+
+    @property
+    def told(self) -> bool:
+        """Whether the run ended as such runs do: what is missing in another one may yet run, but for chance."""
+        wanted = ("passed",) if self.variant == "changed" else ("failed", "error")
+        return not self.cut and self.status in wanted
 
     def ran(self, path: str) -> frozenset[int]:
         return frozenset(line for file, lines in self.lines if file == path for line in lines)

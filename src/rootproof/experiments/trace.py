@@ -102,6 +102,8 @@ class Trace:
     runs: tuple[Run, ...]
     tests: tuple[str, ...]
     """Every collected id."""
+    otherwise: bool = False
+    """The run in which the story was told ended otherwise than the untraced one: it may not be the same story."""
     whole: bool = False
     """Whether the pass over the other tests came to its end; where it did not, some of them may be missing."""
     problems: tuple[str, ...] = ()
@@ -187,7 +189,8 @@ def read_trace(target: str, completed: Completed) -> Trace:
     blocks = {r["block"]: (sys.intern(str(r["file"])), frozenset(r["lines"])) for r in good if "block" in r}
     bare: Mapping[str, Any] = next((r for r in good if r.get("bare") == target), {})
     told: Mapping[str, Any] = next((r for r in good if r.get("story") == target), {})
-    outcome = bare.get("outcome") or told.get("outcome") or {}
+    ends = [each["outcome"] for each in (bare, told) if each.get("outcome")]
+    outcome = ends[0] if ends else {}
     missing = any(r.get("missing") == target for r in good)
     problems = [f"{p['where']}: {p['what']}" for r in good if "end" in r for p in r["problems"]]
     if not good:
@@ -201,12 +204,19 @@ def read_trace(target: str, completed: Completed) -> Trace:
         imported=_merged(blocks, next((r["import"] for r in good if "import" in r), [])),
         runs=tuple(_run(r, blocks) for r in good if "ran" in r),
         tests=tuple(next((r["tests"] for r in good if "tests" in r), ())),
+        otherwise=len({_end(each) for each in ends}) > 1,
         whole=any("whole" in r for r in good),
         problems=tuple(problems),
         dropped=dropped,
         seconds=completed.seconds,
         cpu_seconds=completed.cpu_seconds,
     )
+
+
+def _end(outcome: Mapping[str, Any]) -> tuple[object, ...]:
+    """How a test ended: its status, and what was raised along which lines."""
+    failure = read_failure(outcome.get("failure"))
+    return (outcome.get("status"), failure and (failure.exception, tuple(frame[:2] for frame in failure.frames)))
 
 
 def read_failure(record: Mapping[str, Any] | None) -> Failure | None:

@@ -86,7 +86,7 @@ def as_record(trace: Trace, variant: str, sources: Mapping[str, bytes], watch: I
         lines=tuple((file, tuple(sorted(numbers))) for file, numbers in lines),
         calls=tuple(sorted(set(_edges(trace, sources)))),
         returns=tuple((k, tuple(v)) for k, v in sorted(returns.items())),
-        status=trace.status,
+        status="unsteady" if trace.otherwise else trace.status,
         cut=trace.story.cut,
     )
 

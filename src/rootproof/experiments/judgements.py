@@ -152,6 +152,10 @@ def neighbours(matter: Matter) -> Verdict | None:
         return undecided("neighbours", "the neighbours ran in another order or with another seed")
     if after[-1].files != matter.change_files:
         return undecided("other_change", "the neighbours ran with other bytes in place than the change")
+    silent = [test for test in lasting(record) if before[0].silent(test)]
+    if silent:
+        said = f"{', '.join(silent[:3])}: the run without the change ended before they did"
+        return undecided("unsteady_neighbours", said)
     kept = [test for test in lasting(record) if before[0].passed(test)]
     failed = [test for test in kept if not after[-1].passed(test)]
     if not failed:

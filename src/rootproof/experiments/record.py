@@ -16,6 +16,8 @@ from rootproof.canonical import to_bytes
 from rootproof.experiments.change import Change, Edit
 
 FORM = "rootproof/confirmation/1"
+UNTOLD = ("crashed", "incomplete", "timeout", "unknown", "collection_error", "config_error")
+"""Words for a test, or a run of several, that did not tell its end."""
 
 T = TypeVar("T")
 
@@ -81,6 +83,11 @@ class Run:
         """A pass by every condition there is: first attempt, same id, one report."""
         found = self.outcome(test)
         return found is not None and found.passed and not self.retried
+
+    def silent(self, test: str) -> bool:
+        """Whether the process ended before it told how this test came out."""
+        found = self.outcome(test)
+        return (self.session if found is None else found.status) in UNTOLD
 
     def failed(self, test: str, signature: str) -> bool:
         """A failure with just this signature."""

@@ -65,12 +65,16 @@ def graded(matter: Matter) -> Verdict:
         [t for t in lasting(record) if record.of("neighbours", "unchanged")[0].passed(t)] if record.neighbours else []
     )
     cut = "neighbours_cut" if record.neighbours_cut else ""
+    # All of them passed when they were chosen: one that does not count now had another outcome without any change.
+    unsteady = "unsteady_neighbours" if len(kept) < len(record.neighbours) else ""
     if not kept and record.covered and not record.earlier_assertions:
         lacking = "no other test runs the changed place, and no earlier assertion of the target did"
-        return undecided(cut or "no_neighbours", f"{lacking}{', as far as the look for them came' if cut else ''}")
+        return undecided(
+            cut or unsteady or "no_neighbours", f"{lacking}{', as far as the look for them came' if cut else ''}"
+        )
     found = grade(tuple(changes), tuple(checks), record.level)
     if not found.letter:
-        return undecided(cut or "too_many_exceptions", found.reason)
+        return undecided(cut or unsteady or "too_many_exceptions", found.reason)
     if found.letter == "A" and _only_stand_ins(matter):
         return Verdict("supported", "confirmed", "stand_in: no place has an operator like the change's", "B")
     return Verdict("supported", "confirmed", found.reason, found.letter)

@@ -1,0 +1,48 @@
+"""What a limit of the protocol or of containment decides is not held against a change: it may still be the cause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from test_unsteady_neighbours import FILES, TARGET
+
+from rootproof.experiments.cold import Cold, Meter
+from rootproof.experiments.confirm import confirm
+from rootproof.experiments.matter import Matter
+from rootproof.experiments.openness import is_open
+from rootproof.experiments.verdict import judge
+from small_project import small
+
+ADDED = 30
+"""Lines of the change; with all tries used up to leave some of them out, more are left than a cause may have."""
+
+
+def test_a_limit_ends_no_case(tmp_path: Path) -> None:
+    shop = small(tmp_path, {path: text for path, text in FILES.items() if path != "test_tossed.py"})
+    source = shop.read("price.py").decode()
+    padded = source.replace(
+        "    if amount > 50:\n",
+        "".join(f"    not_needed_{number} = amount\n" for number in range(ADDED)) + "    if amount >= 50:\n",
+    )
+    record, sources = confirm(
+        shop.site(), Cold(shop.site(), Meter()), shop.baseline(TARGET), shop.edits({"price.py": padded}), 1
+    )
+    found = judge(record, sources)
+    assert (found.answer, found.rule) == ("inconclusive", "too_wide")
+    assert is_open(Matter(record, sources), found), "one line of it is the true change"
+
+    fewer = [run for run in record.runs if run.stage != "reduce"]
+    assert not is_open(Matter(replace(record, runs=tuple(fewer)), sources), found), "nothing more could be left out"
+
+    def refused(stage: str) -> tuple[str, ...]:
+        return ("connect 192.0.2.1:80",) if stage == "reproduce" else ()
+
+    runs = [
+        replace(run, outcomes=tuple(replace(each, blocked=refused(run.stage)) for each in run.outcomes))
+        for run in record.runs
+    ]
+    blocked = replace(record, runs=tuple(runs))
+    said = judge(blocked, sources)
+    assert said.rule == "possibly_containment"
+    assert is_open(Matter(blocked, sources), said)

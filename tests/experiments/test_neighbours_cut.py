@@ -62,10 +62,19 @@ BESIDE = """
 @pytest.mark.parametrize(
     ("files", "verdict", "rule", "cut"),
     [
-        pytest.param({"test_near.py": BESIDE}, "supported", "confirmed", False, id="all seen"),
+        pytest.param(
+            {"test_near.py": BESIDE}, "supported", "confirmed", False, id="all seen", marks=pytest.mark.suites
+        ),
         pytest.param({"test_near.py": ENDS, "test_other.py": BESIDE}, "inconclusive", "neighbours_cut", True, id="cut"),
-        pytest.param({"test_near.py": BESIDE, "test_other.py": ENDS}, "supported", "confirmed", True, id="cut later"),
-        pytest.param({}, "inconclusive", "no_neighbours", False, id="none there"),
+        pytest.param(
+            {"test_near.py": BESIDE, "test_other.py": ENDS},
+            "supported",
+            "confirmed",
+            True,
+            id="cut later",
+            marks=pytest.mark.suites,
+        ),
+        pytest.param({}, "inconclusive", "no_neighbours", False, id="none there", marks=pytest.mark.suites),
     ],
 )
 def test_neighbours_that_were_not_looked_at(

@@ -45,7 +45,7 @@ UNCHANGED, UNCHANGED_AGAIN = 1, 3
 @pytest.mark.parametrize(
     "ends",
     [
-        pytest.param((UNCHANGED,), id="not counted"),
+        pytest.param((UNCHANGED,), id="not counted", marks=pytest.mark.suites),
         pytest.param((UNCHANGED_AGAIN,), id="not dropped"),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 
 from rootproof.experiments.cold import Cold, Meter
 from rootproof.experiments.confirm import confirm
+from rootproof.experiments.controls import PAIRS_AGAIN
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.openness import is_open
 from rootproof.experiments.verdict import judge
@@ -66,18 +67,39 @@ FILES = {
         """,
 }
 TARGET = "test_price.py::test_from_fifty"
-CHANGED, AGAIN_UNCHANGED = 2, 3
+CHANGED, AGAIN_UNCHANGED, LAST = 2, 3, 2 + 2 * PAIRS_AGAIN
 """Which run of the tossed test it is: the trace is 0, then come pairs without and with the change."""
 
 
 @pytest.mark.parametrize(
     ("fails", "verdict", "rule"),
     [
-        pytest.param((), "supported", "confirmed", id="steady"),
-        pytest.param((CHANGED,), "inconclusive", "unsteady_neighbours", id="failed with the change once"),
-        pytest.param((CHANGED, AGAIN_UNCHANGED), "supported", "confirmed", id="fails without the change too"),
-        pytest.param((CHANGED, *range(4, 9, 2)), "refuted", "breaks_neighbours", id="breaks each time"),
-        pytest.param((CHANGED, 4, 8), "inconclusive", "unsteady_neighbours", id="breaks in all pairs but one"),
+        pytest.param((), "supported", "confirmed", id="steady", marks=pytest.mark.suites),
+        pytest.param(
+            (CHANGED,),
+            "inconclusive",
+            "unsteady_neighbours",
+            id="failed with the change once",
+            marks=pytest.mark.suites,
+        ),
+        pytest.param(
+            (CHANGED, AGAIN_UNCHANGED),
+            "supported",
+            "confirmed",
+            id="fails without the change too",
+            marks=pytest.mark.suites,
+        ),
+        pytest.param((CHANGED, LAST - 1), "supported", "confirmed", id="fails without the change at last"),
+        pytest.param(
+            tuple(range(CHANGED, LAST + 1, 2)),
+            "refuted",
+            "breaks_neighbours",
+            id="breaks each time",
+            marks=pytest.mark.suites,
+        ),
+        pytest.param(
+            tuple(range(CHANGED, LAST, 2)), "inconclusive", "unsteady_neighbours", id="breaks in all pairs but one"
+        ),
     ],
 )
 def test_a_neighbour_that_is_chance(tmp_path: Path, fails: tuple[int, ...], verdict: str, rule: str) -> None:

@@ -91,7 +91,7 @@ def tried(folder: Path, fails: Collection[int]) -> tuple[Verdict, Confirmation, 
     ("fails", "verdict", "rule"),
     [
         pytest.param((0,), "inconclusive", "unsteady_target", id="failed once, then passed"),
-        pytest.param(EACH_TIME, "refuted", "still_fails", id="fails each time"),
+        pytest.param(EACH_TIME, "refuted", "still_fails", id="fails each time", marks=pytest.mark.suites),
     ],
 )
 def test_one_failure_with_the_change_does_not_refute_it(
@@ -119,7 +119,9 @@ TRACED, TURNED, RENAMED = 2, 8, 10
 @pytest.mark.parametrize(
     ("fails", "control", "ends"),
     [
-        pytest.param((TURNED,), "assertion", "assertion_control", id="the turned copy failed elsewhere"),
+        pytest.param(
+            (TURNED,), "assertion", "assertion_control", id="the turned copy failed elsewhere", marks=pytest.mark.suites
+        ),
         pytest.param((TRACED, RENAMED), "renamed", "renamed_copy", id="the renamed copy failed"),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rootproof.experiments import script_source, test_copies
 from rootproof.experiments.conclusion import Verdict, is_unmade, not_done, undecided
-from rootproof.experiments.controls import AGAIN
+from rootproof.experiments.controls import AGAIN, PAIRS_AGAIN
 from rootproof.experiments.cut import cut
 from rootproof.experiments.mask_reach import new_comparisons
 from rootproof.experiments.matter import Matter
@@ -49,13 +49,15 @@ def placed(matter: Matter) -> Verdict | None:
     return None
 
 
-def place_breaks(record: Confirmation, number: int) -> bool:
-    """Whether a neighbour of the other place passes each time without the change there, and never with it."""
+def place_breaks(record: Confirmation, number: int, pairs: int = 1 + PAIRS_AGAIN) -> bool:
+    """Whether a neighbour of the other place passes each time without the change there, and never with it.
+
+    Args:
+        pairs: how many there must be.
+    """
     after = record.of("place_neighbours", f"place:{number}")
     before = record.of("place_neighbours", f"unchanged:{number}")
-    if not after or not before:
-        return False
-    return any(
+    return min(len(before), len(after)) >= pairs and any(
         all(run.passed(test) for run in before) and not any(run.passed(test) for run in after)
         for test in record.places[number].neighbours
     )

@@ -89,7 +89,7 @@ def _neighbours_of_places(state: Confirming, record: Confirmation) -> Confirmati
         changed = state.beside(replace(plain, variant=f"place:{number}"), place.edits)
         for _ in range(1 + controls.PAIRS_AGAIN):
             record = with_runs(record, *state.cold.run_all([(plain, {}), changed]))
-            if not control_judgements.place_breaks(record, number):
+            if not control_judgements.place_breaks(record, number, 1):
                 break
     return record
 

@@ -18,8 +18,9 @@ from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import Owner, all_owners
 
 MAX_PLACES = 3
-PAIRS_AGAIN = 3
-"""Further pairs in which a neighbour that broke must break each time; one that does not shows nothing."""
+PAIRS_AGAIN = 7
+"""Further pairs in which a neighbour that broke must break each time: chance alone does so in all eight pairs at most
+once in 65,536 times, whatever its rate. One that fails without the change too does not count; else nothing is shown."""
 AGAIN = 3
 """Further runs of one that would end a change's case: only what is so in each of them, under other seeds, ends it."""
 FIXED_RUNS = 15

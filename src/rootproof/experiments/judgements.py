@@ -156,15 +156,19 @@ def neighbours(matter: Matter) -> Verdict | None:
     if silent:
         said = f"{', '.join(silent[:3])}: the run without the change ended before they did"
         return undecided("unsteady_neighbours", said)
-    kept = [test for test in lasting(record) if before[0].passed(test)]
-    failed = [test for test in kept if not after[-1].passed(test)]
-    if not failed:
+    doubtful = broken(matter)
+    if not doubtful:
         return None
-    each_time = broken(matter)
-    if not each_time:
-        said = f"{', '.join(failed[:3])}: failed with the change, then passed with it"
-        return cut(record, after[-1]) or undecided("unsteady_neighbours", said)
-    return cut(record, after[-1]) or refuted(
+    with_it = _with_it(matter)
+    ended = cut(record, *with_it)
+    if ended is not None:
+        return ended
+    each_time = [test for test in doubtful if not any(run.passed(test) for run in with_it)]
+    if len(with_it) <= controls.PAIRS_AGAIN or not each_time:
+        said = f"{', '.join(doubtful[:3])}: with the change it failed, and whether by chance is open"
+        return undecided("unsteady_neighbours", said)
+    kept = [test for test in lasting(record) if before[0].passed(test)]
+    return refuted(
         "breaks_neighbours",
         f"with the change {len(each_time)} of {len(kept)} neighbours fail ({', '.join(each_time[:3])}): "
         "the change is wrong, or these tests and the target contradict each other",
@@ -172,16 +176,21 @@ def neighbours(matter: Matter) -> Verdict | None:
 
 
 def broken(matter: Matter) -> tuple[str, ...]:
-    """Neighbours that passed in every run without the change, and in none with it: chance does not do that."""
-    record = matter.record
+    """Neighbours that failed with the change at least once, and never without it."""
+    record, with_it = matter.record, _with_it(matter)
     before = (*record.of("neighbours", "unchanged"), *record.of("neighbours_again", "unchanged"))
-    after = (*record.of("neighbours", "changed"), *record.of("neighbours_again", "changed"))
-    with_it = [run for run in after if run.files == matter.change_files]
     return tuple(
         test
         for test in lasting(record)
-        if all(run.passed(test) for run in before) and not any(run.passed(test) for run in with_it)
+        if all(run.passed(test) or run.silent(test) for run in before) and not all(run.passed(test) for run in with_it)
     )
+
+
+def _with_it(matter: Matter) -> tuple[Run, ...]:
+    """Runs of the neighbours with just this change in place."""
+    record = matter.record
+    after = (*record.of("neighbours", "changed"), *record.of("neighbours_again", "changed"))
+    return tuple(run for run in after if run.files == matter.change_files)
 
 
 def paired(matter: Matter) -> Verdict | None:

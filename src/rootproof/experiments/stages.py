@@ -181,18 +181,18 @@ def changed_neighbours(state: Confirming, record: Confirmation) -> Confirmation:
 
 
 def without_broken(state: Confirming, record: Confirmation) -> Confirmation:
-    """Run the neighbours in further pairs while some break each time; drop what fails unchanged too."""
+    """Run the neighbours in further pairs while some failed with the change only; drop what fails unchanged too."""
     wanted = Wanted("neighbours_again", "", record.neighbours, record.neighbours)
-    first = judgements.broken(state.matter(record))
     gone: dict[str, str] = dict(record.dropped)
     for _ in range(controls.PAIRS_AGAIN):
-        if not judgements.broken(state.matter(record)):
+        doubtful = judgements.broken(state.matter(record))
+        if not doubtful or state.cold.meter.short(2, state.base.cold_seconds):
             break
         record = state.pair(record, wanted, state.matter(record).edits)
         unchanged, changed = record.runs[-2:]
-        if cut(record, unchanged, changed) is not None or any(unchanged.silent(test) for test in first):
+        if cut(record, unchanged, changed) is not None or any(unchanged.silent(test) for test in doubtful):
             return record  # what it did not come to tells nothing of the neighbours
-        gone.update({test: "it fails unchanged too" for test in first if not unchanged.passed(test)})
+        gone.update({test: "it fails unchanged too" for test in doubtful if not unchanged.passed(test)})
         record = replace(record, dropped=tuple(gone.items()))
     return record
 

@@ -18,6 +18,7 @@ ADDED = 30
 """Lines of the change; with all tries used up to leave some of them out, more are left than a cause may have."""
 
 
+@pytest.mark.suites
 def test_a_limit_ends_no_case(tmp_path: Path) -> None:
     shop = small(tmp_path, {path: text for path, text in FILES.items() if path != "test_tossed.py"})
     source = shop.read("price.py").decode()

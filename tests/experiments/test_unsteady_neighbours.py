@@ -89,7 +89,13 @@ CHANGED, AGAIN_UNCHANGED, LAST = 2, 3, 2 + 2 * PAIRS_AGAIN
             id="fails without the change too",
             marks=pytest.mark.suites,
         ),
-        pytest.param((CHANGED, LAST - 1), "supported", "confirmed", id="fails without the change at last"),
+        pytest.param(
+            (CHANGED, LAST - 1),
+            "supported",
+            "confirmed",
+            id="fails without the change at last",
+            marks=pytest.mark.suites,
+        ),
         pytest.param(
             tuple(range(CHANGED, LAST + 1, 2)),
             "refuted",

@@ -122,7 +122,9 @@ TRACED, TURNED, RENAMED = 2, 8, 10
         pytest.param(
             (TURNED,), "assertion", "assertion_control", id="the turned copy failed elsewhere", marks=pytest.mark.suites
         ),
-        pytest.param((TRACED, RENAMED), "renamed", "renamed_copy", id="the renamed copy failed"),
+        pytest.param(
+            (TRACED, RENAMED), "renamed", "renamed_copy", id="the renamed copy failed", marks=pytest.mark.suites
+        ),
     ],
 )
 def test_one_run_of_a_copy_does_not_end_the_case(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from test_unsteady_neighbours import FILES, TARGET
 
 from rootproof.experiments.cold import Cold, Meter

@@ -49,9 +49,15 @@ def unfinished(record: Confirmation) -> Verdict:
 
 
 def lasting(record: Confirmation) -> tuple[str, ...]:
-    """Neighbours that are neither dropped nor failing without the change."""
+    """Neighbours that are not dropped."""
     gone = {test for test, _ in record.dropped}
     return tuple(test for test in record.neighbours if test not in gone)
+
+
+def counted(record: Confirmation) -> tuple[str, ...]:
+    """Neighbours that are neither dropped nor failed in the first run without the change; none before that run."""
+    runs = record.of("neighbours", "unchanged")
+    return tuple(test for test in lasting(record) if runs and runs[0].passed(test))
 
 
 def is_unmade(record: Confirmation, check: str) -> bool:

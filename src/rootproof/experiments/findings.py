@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rootproof.experiments.change import Refused, decoded, diff_text
-from rootproof.experiments.conclusion import Verdict, lasting
+from rootproof.experiments.conclusion import Verdict, counted
 from rootproof.experiments.controls import pairs_needed
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.openness import open_in
@@ -66,10 +66,10 @@ def _neighbours(record: Confirmation) -> dict[str, object]:
     before, after = record.of("neighbours", "unchanged"), record.of("neighbours", "changed")
     if not before or not after:
         return {"chosen": len(record.neighbours)}
-    counted = [test for test in lasting(record) if before[0].passed(test)]
-    broken = [test for test in counted if not after[-1].passed(test)]
+    kept = counted(record)
+    broken = [test for test in kept if not after[-1].passed(test)]
     dropped = [f"{test}: {why}" for test, why in record.dropped]
-    return {"kept": len(counted) - len(broken), "broken": broken[:20], "dropped": dropped[:20]}
+    return {"kept": len(kept) - len(broken), "broken": broken[:20], "dropped": dropped[:20]}
 
 
 def _controls(record: Confirmation) -> dict[str, str]:

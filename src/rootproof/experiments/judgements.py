@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rootproof.experiments import controls
 from rootproof.experiments.change import Refused
-from rootproof.experiments.conclusion import Verdict, lasting, not_done, refuted, undecided
+from rootproof.experiments.conclusion import Verdict, counted, lasting, not_done, refuted, undecided
 from rootproof.experiments.cut import cut
 from rootproof.experiments.executed import not_executed
 from rootproof.experiments.masks import forbidden_files, tree_of
@@ -167,10 +167,9 @@ def neighbours(matter: Matter) -> Verdict | None:
     if len(with_it) <= controls.PAIRS_AGAIN or not each_time:
         said = f"{', '.join(doubtful[:3])}: with the change it failed, and whether by chance is open"
         return undecided("unsteady_neighbours", said)
-    kept = [test for test in lasting(record) if before[0].passed(test)]
     return refuted(
         "breaks_neighbours",
-        f"with the change {len(each_time)} of {len(kept)} neighbours fail ({', '.join(each_time[:3])}): "
+        f"with the change {len(each_time)} of {len(counted(record))} neighbours fail ({', '.join(each_time[:3])}): "
         "the change is wrong, or these tests and the target contradict each other",
     )
 

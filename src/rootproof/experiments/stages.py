@@ -185,10 +185,11 @@ def without_broken(state: Confirming, record: Confirmation) -> Confirmation:
     wanted = Wanted("neighbours_again", "", record.neighbours, record.neighbours)
     gone: dict[str, str] = dict(record.dropped)
     for _ in range(controls.PAIRS_AGAIN):
-        doubtful = judgements.broken(state.matter(record))
+        matter = state.matter(record)
+        doubtful = judgements.broken(matter)
         if not doubtful or state.cold.meter.short(2, state.base.cold_seconds):
             break
-        record = state.pair(record, wanted, state.matter(record).edits)
+        record = state.pair(record, wanted, matter.edits)
         unchanged, changed = record.runs[-2:]
         if cut(record, unchanged, changed) is not None or any(unchanged.silent(test) for test in doubtful):
             return record  # what it did not come to tells nothing of the neighbours

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from rootproof.experiments import controls
 from rootproof.experiments.change import Change
-from rootproof.experiments.conclusion import Judgement, Verdict, lasting, undecided
+from rootproof.experiments.conclusion import Judgement, Verdict, counted, undecided
 from rootproof.experiments.control_judgements import asserted, compared, comparison_methods, inert, placed, renamed
 from rootproof.experiments.grade import change_exceptions, grade
 from rootproof.experiments.judgements import (
@@ -61,9 +61,7 @@ def graded(matter: Matter) -> Verdict:
     if comparison_methods(matter):
         changes.append("new_comparison: a comparison method is new")
     checks = list(check_exceptions(record))
-    kept = (
-        [t for t in lasting(record) if record.of("neighbours", "unchanged")[0].passed(t)] if record.neighbours else []
-    )
+    kept = counted(record)
     cut = "neighbours_cut" if record.neighbours_cut else ""
     # All of them passed when they were chosen: one that does not count now had another outcome without any change.
     unsteady = "unsteady_neighbours" if len(kept) < len(record.neighbours) else ""
@@ -89,8 +87,7 @@ def _only_stand_ins(matter: Matter) -> bool:
 def check_exceptions(record: Confirmation) -> tuple[str, ...]:
     """Checks that were not made or are thin. What a missing trace takes away counts once."""
     found: list[str] = []
-    runs = record.of("neighbours", "unchanged")
-    kept = [test for test in lasting(record) if runs and runs[0].passed(test)]
+    kept = counted(record)
     if not record.covered:
         found.append("no_coverage: this language has no trace here")
         return (*found, *(f"{check}: {why}" for check, why in record.unmade if check in ("assertion", "inert")))

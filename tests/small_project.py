@@ -49,6 +49,10 @@ class Small:
     def read(self, path: str) -> bytes:
         return (self.root / path).read_bytes()
 
+    def sources(self, record: Confirmation) -> dict[str, bytes]:
+        """The files that a verdict on the record needs, as they lie there."""
+        return {path: self.read(path) for path, _ in record.files}
+
     def baseline(self, target: str) -> Baseline:
         return measure(Cold(self.site(), Meter()), target, self.tree(), covered=True)
 

@@ -1,7 +1,7 @@
 """Failures that no code explains, diagnosed by the detective: the right kind or honestly undetermined, no false cause.
 
-``make test`` runs a member of four kinds, drawn by a seed, and leaves the search out; ``make test-suites`` runs all kinds in full,
-so that a search may find changes that turn them green by luck.
+``make test`` runs a member of four kinds, drawn by a seed, and leaves the search out; ``make test-suites`` runs all
+kinds in full, so that a search may find changes that turn them green by luck.
 """
 
 from __future__ import annotations

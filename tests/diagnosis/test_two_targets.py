@@ -7,50 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from postage import BESIDE, SHOP
 from rootproof import assemble, diagnosis
 from rootproof.assemble import Options
 from rootproof.event import Observed, Started
 from small_project import small
 
-FILES = {
-    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
-    "price.py": """
-        def postage(amount):
-            if amount > 50:
-                return 0
-            return 5
+RED = """
+    from price import label, postage
 
 
-        def label(amount):
-            if amount < 0:
-                return "none"
-            return str(amount)
-        """,
-    "test_price.py": """
-        from price import label, postage
+    def test_free_from_fifty():
+        assert label(50) == "50"
+        assert postage(50) == 0
 
 
-        def test_free_from_fifty():
-            assert label(50) == "50"
-            assert postage(50) == 0
-
-
-        def test_sum_with_postage():
-            assert label(50 + postage(50)) == "50"
-
-
-        def test_small():
-            assert postage(10) == 5
-
-
-        def test_large():
-            assert postage(80) == 0
-
-
-        def test_nearly():
-            assert postage(49) == 5
-        """,
-}
+    def test_sum_with_postage():
+        assert label(50 + postage(50)) == "50"
+    """
+FILES = {**SHOP, "test_price.py": RED + BESIDE}
 TESTS = ("test_price.py::test_free_from_fifty", "test_price.py::test_sum_with_postage")
 
 

@@ -6,56 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from rootproof.experiments.matter import Matter
-from rootproof.experiments.openness import is_open
+from postage import BESIDE, FROM_FIFTY, SHOP, tried
 from rootproof.experiments.verdict import check_exceptions
 from small_project import small
 
-PRICE = """
-    def postage(amount):
-        if amount > 50:
-            return 0
-        return 5
-
-
-    def label(amount):
-        if amount < 0:
-            return "none"
-        return str(amount)
-    """
-TARGET = """
-    from price import label, postage
-
-
-    def test_from_fifty():
-        assert label(50) == "50"
-        assert postage(50) == 0
-    """
 ENDS = """
     import os
 
 
     def test_ends_its_process():
         os._exit(3)
-    """
-BESIDE = """
-    from price import label, postage
-
-
-    def test_small():
-        assert postage(10) == 5
-
-
-    def test_large():
-        assert postage(80) == 0
-
-
-    def test_nearly():
-        assert postage(49) == 5
-
-
-    def test_none():
-        assert label(-1) == "none"
     """
 
 
@@ -80,17 +40,8 @@ BESIDE = """
 def test_neighbours_that_were_not_looked_at(
     tmp_path: Path, files: dict[str, str], verdict: str, rule: str, cut: bool
 ) -> None:
-    shop = small(
-        tmp_path,
-        {
-            "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
-            "price.py": PRICE,
-            "test_first.py": TARGET,
-            **files,
-        },
-    )
-    fixed = shop.read("price.py").decode().replace("amount > 50", "amount >= 50")
-    found, record = shop.confirm("test_first.py::test_from_fifty", {"price.py": fixed})
+    shop = small(tmp_path, {**SHOP, "test_first.py": FROM_FIFTY, **files})
+    found, record, still_open = tried(shop, target="test_first.py::test_from_fifty")
     assert (found.answer, found.rule) == (verdict, rule), found.reason
     assert any("neighbours_cut" in each for each in check_exceptions(record)) == cut
-    assert is_open(Matter(record, {"price.py": shop.read("price.py")}), found) == (rule == "neighbours_cut")
+    assert still_open == (rule == "neighbours_cut")

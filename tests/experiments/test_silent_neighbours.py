@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_unsteady_neighbours import FILES, TARGET
 
-from rootproof.experiments.cold import Cold, Meter
-from rootproof.experiments.confirm import confirm
-from rootproof.experiments.matter import Matter
-from rootproof.experiments.openness import is_open
-from rootproof.experiments.verdict import judge
+from postage import FILES, FIXED, tried
 from small_project import small
 
 ENDS = """
@@ -53,13 +48,8 @@ def test_a_wrong_change_is_not_saved_by_a_process_that_ended(tmp_path: Path, end
     note = tmp_path / "tosses"
     note.write_text("")
     tossed = ENDS.replace("NOTE", repr(str(note))).replace("ENDS", repr(ends))
-    shop = small(tmp_path / "shop", {**FILES, "test_tossed.py": tossed})
-    wrong = shop.read("price.py").decode().replace("amount > 50", "amount >= 45")
-    test = (tmp_path / "shop/test_price.py").read_text().replace("postage(49)", "postage(40)")
-    (tmp_path / "shop/test_price.py").write_text(test)
-    record, sources = confirm(
-        shop.site(), Cold(shop.site(), Meter()), shop.baseline(TARGET), shop.edits({"price.py": wrong}), 1
-    )
-    found = judge(record, sources)
+    tests = FILES["test_price.py"].replace("postage(49)", "postage(40)")
+    shop = small(tmp_path / "shop", {**FILES, "test_price.py": tests, "test_tossed.py": tossed})
+    found, _, still_open = tried(shop, FIXED.replace(">= 50", ">= 45"))
     assert (found.answer, found.rule) == ("inconclusive", "unsteady_neighbours"), found.reason
-    assert is_open(Matter(record, sources), found)
+    assert still_open

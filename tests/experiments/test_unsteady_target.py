@@ -8,83 +8,43 @@ from pathlib import Path
 
 import pytest
 
-from rootproof.experiments.cold import Cold, Meter
-from rootproof.experiments.conclusion import Verdict
-from rootproof.experiments.confirm import confirm
+from postage import BESIDE, RED, SHOP, tried
 from rootproof.experiments.matter import Matter
 from rootproof.experiments.openness import is_open
 from rootproof.experiments.record import Confirmation
 from rootproof.experiments.verdict import judge
-from small_project import small
+from small_project import Small, small
 
-FILES = {
-    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
-    "price.py": """
-        def postage(amount):
-            if amount > 50:
-                return 0
-            return 5
+TOSSED = """
+    from pathlib import Path
+
+    from price import label, postage
 
 
-        def label(amount):
-            if amount < 0:
-                return "none"
-            return str(amount)
-        """,
-    "test_price.py": """
-        from pathlib import Path
-
-        from price import label, postage
-
-
-        def tossed():
-            # Once the fault is mended: which run of it this is, and whether chance has it that it fails.
-            if postage(50) != 0:
-                return False
-            seen = Path(NOTE)
-            said = seen.read_text()
-            seen.write_text(said + "x")
-            return len(said) in FAILS
+    def tossed():
+        # Once the fault is mended: which run of it this is, and whether chance has it that it fails.
+        if postage(50) != 0:
+            return False
+        seen = Path(NOTE)
+        said = seen.read_text()
+        seen.write_text(said + "x")
+        return len(said) in FAILS
 
 
-        def test_from_fifty():
-            assert not tossed(), "chance"
-            assert label(50) == "50"
-            assert postage(50) == 0
-
-
-        def test_small():
-            assert postage(10) == 5
-
-
-        def test_large():
-            assert postage(80) == 0
-
-
-        def test_nearly():
-            assert postage(49) == 5
-
-
-        def test_none():
-            assert label(-1) == "none"
-        """,
-}
-TARGET = "test_price.py::test_from_fifty"
+    def test_from_fifty():
+        assert not tossed(), "chance"
+        assert label(50) == "50"
+        assert postage(50) == 0
+    """
 EACH_TIME = range(1000)
 
 
-def tried(folder: Path, fails: Collection[int]) -> tuple[Verdict, Confirmation, bool]:
-    """The true change, with a target that fails by chance in these runs of those with the change."""
+def shop_with(folder: Path, fails: Collection[int]) -> Small:
+    """Its target fails by chance in these runs of those with the true change."""
     note = folder / "tosses"
     note.write_text("")
-    test = FILES["test_price.py"].replace("NOTE", repr(str(note))).replace("FAILS", repr(fails))
-    shop = small(folder / "shop", {**FILES, "test_price.py": test})
-    fixed = shop.read("price.py").decode().replace("amount > 50", "amount >= 50")
-    record, sources = confirm(
-        shop.site(), Cold(shop.site(), Meter()), shop.baseline(TARGET), shop.edits({"price.py": fixed}), 1
-    )
-    found = judge(record, sources)
-    return found, record, is_open(Matter(record, sources), found)
+    test = TOSSED.replace("NOTE", repr(str(note))).replace("FAILS", repr(fails))
+    return small(folder / "shop", {**SHOP, "test_price.py": test + BESIDE})
 
 
 @pytest.mark.parametrize(
@@ -97,7 +57,7 @@ def tried(folder: Path, fails: Collection[int]) -> tuple[Verdict, Confirmation, 
 def test_one_failure_with_the_change_does_not_refute_it(
     tmp_path: Path, fails: Collection[int], verdict: str, rule: str
 ) -> None:
-    found, _, still_open = tried(tmp_path, fails)
+    found, _, still_open = tried(shop_with(tmp_path, fails))
     assert (found.answer, found.rule) == (verdict, rule), found.reason
     assert still_open == (verdict == "inconclusive")
 
@@ -107,8 +67,8 @@ IN_A_PAIR = 5
 
 
 def test_a_failure_in_a_pair_after_a_pass_is_chance(tmp_path: Path) -> None:
-    found, record, still_open = tried(tmp_path, (IN_A_PAIR,))
-    assert record.runs[-1].stage == "pair" and not record.runs[-1].passed(TARGET)
+    found, record, still_open = tried(shop_with(tmp_path, (IN_A_PAIR,)))
+    assert record.runs[-1].stage == "pair" and not record.runs[-1].passed(RED)
     assert (found.answer, found.rule) == ("inconclusive", "unsteady_target")
     assert still_open
 
@@ -130,10 +90,11 @@ TRACED, TURNED, RENAMED = 2, 8, 10
 def test_one_run_of_a_copy_does_not_end_the_case(
     tmp_path: Path, fails: Collection[int], control: str, ends: str
 ) -> None:
-    found, record, still_open = tried(tmp_path, fails)
+    shop = shop_with(tmp_path, fails)
+    found, record, still_open = tried(shop)
     assert (found.answer, found.rule) == ("inconclusive", "unsteady_copy"), found.reason
     assert still_open
-    sources = {path: (tmp_path / "shop" / path).read_bytes() for path, _ in record.files}
+    sources = shop.sources(record)
 
     def judged(changed: Confirmation) -> tuple[str, bool]:
         verdict = judge(changed, sources)

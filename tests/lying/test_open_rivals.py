@@ -79,14 +79,16 @@ class Searched:
 
     text: str
     row: dict[str, Any]
+    left_out: int = 0
     spec = search_changes.SPEC
 
     def run(self, request: Request) -> Observation:
         edits = [{"path": PRICING, "start": 21, "end": 21, "text": self.text + "\n"}]
         place = f"{PRICING}::to_pay"
         flip = {"edits": edits, "function": place, "places": [place], **self.row}
-        told = {"clean": int(self.row["clean"]), "best": place, "flips": [flip], "functions": [], "statements": []}
-        return Observation({"test": EDGE, "baseline": "failed", "tries": 1, **told, "by_status": {}, "problem": ""})
+        told = {"clean": int(self.row["clean"]), "best": place, "flips": [flip], "left_out": self.left_out}
+        rest: dict[str, Any] = {"functions": [], "statements": [], "by_status": {}, "problem": ""}
+        return Observation({"test": EDGE, "baseline": "failed", "tries": 1, **told, **rest})
 
 
 CLEAN = {"clean": True, "kept": 4, "broken": 0, "unfinished": False}
@@ -185,6 +187,12 @@ def test_a_refuted_or_masked_rival_takes_nothing_away(text: str, first: bool, pl
 
 def test_a_flip_that_broke_a_neighbour_takes_nothing_away(play: Play) -> None:
     assert play([read(), SEARCH, fix(), FINAL], Searched(OTHER, BROKEN)).status == "success"
+
+
+def test_a_search_that_had_no_room_for_every_place_stands_against_it(play: Play) -> None:
+    outcome = play([read(), SEARCH, fix(), FINAL, FINAL], Searched(OTHER, BROKEN, left_out=1))
+    assert outcome.status != "success"
+    assert any("a change elsewhere" in text for text in outcome.missing), outcome.missing
 
 
 def test_an_open_change_of_the_same_function_takes_nothing_away(play: Play) -> None:

@@ -38,13 +38,24 @@ def suspect_words(suspects: Sequence[Suspect]) -> str:
 
 def chosen(search: Search) -> list[Flip]:
     """The flips that are told, best first. No place with a clean flip is left out for more flips of another one."""
-    first: dict[str, Flip] = {}
-    for flip in search.best:
-        if flip.clean or not flip.broken:
-            first.setdefault(flip.function, flip)
-    wanted = [id(flip) for flip in (*first.values(), *search.best)]
+    wanted = [id(flip) for flip in (*_first_open(search), *search.best)]
     told = list(dict.fromkeys(wanted))[:SHOWN]
     return [flip for flip in search.best if id(flip) in told]
+
+
+def left_out(search: Search) -> int:
+    """How many functions have a flip that may stand against a conclusion, and none of theirs is told."""
+    may = {flip.function for flip in search.flips if not flip.broken and (flip.kept or not flip.clean)}
+    return len(may - {flip.function for flip in chosen(search)})
+
+
+def _first_open(search: Search) -> list[Flip]:
+    """The best flip of each function that has one which broke no neighbour, as far as is known."""
+    first: dict[str, Flip] = {}
+    for flip in search.best:
+        if not flip.broken:
+            first.setdefault(flip.function, flip)
+    return list(first.values())
 
 
 def places(change: Change, sources: Sources) -> list[str]:
@@ -83,5 +94,10 @@ def flip_row(flip: Flip, sources: Sources) -> dict[str, object]:
 
 def flip_words(flip: Flip) -> str:
     """The same in a line."""
-    kept = f"{flip.kept} neighbours kept" if flip.clean else f"{len(flip.broken)} neighbours broken"
-    return visible(f"{flip.function}: {flip.change.note[:120]}: {kept}")
+    if flip.clean:
+        said = f"{flip.kept} neighbours kept"
+    elif flip.broken:
+        said = f"{len(flip.broken)} neighbours broken"
+    else:
+        said = f"{flip.kept} neighbours kept, not all of them known"
+    return visible(f"{flip.function}: {flip.change.note[:120]}: {said}")

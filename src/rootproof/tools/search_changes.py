@@ -14,7 +14,7 @@ from rootproof.experiments.controls import runs_needed
 from rootproof.experiments.engine import Engine, Study
 from rootproof.experiments.mutants import MutantLimits, Search
 from rootproof.experiments.sources import Sources
-from rootproof.experiments.told import chosen, flip_row, flip_words, suspect_rows, suspect_words
+from rootproof.experiments.told import chosen, flip_row, flip_words, left_out, suspect_rows, suspect_words
 from rootproof.text import visible
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
@@ -50,6 +50,7 @@ SPEC = ToolSpec(
             "changes with which it passes: edits, function, whether every neighbour is kept",
             required=True,
         ),
+        Result("left_out", "integer", "functions with such a change that the list has no room for"),
         Result("functions", "list", "suspect functions after the search, best first", required=True),
         Result("statements", "list", "suspect statements after the search, best first", required=True),
         Result("by_status", "object", "how many changes ended how", required=True),
@@ -114,6 +115,7 @@ def _fields(test: str, study: Study, search: Search, sources: Sources) -> dict[s
         "clean": len(search.clean),
         "best": flip_words(flips[0]) if flips else "",
         "flips": [flip_row(flip, sources) for flip in chosen(search)],
+        "left_out": left_out(search),
         "functions": suspect_rows(study.ranking.functions),
         "statements": suspect_rows(study.ranking.statements),
         "by_status": counts,

@@ -1,7 +1,8 @@
 """The ``mutants`` request: collect once, then one forked child for each change, until the stop rule or the limits.
 
 A child puts its change in, runs the failing test and, if that passes now, the neighbours. Changes that cannot be
-put into a live process run in a fresh one. What is found are observations that say where to look.
+put into a live process run in a fresh one. A neighbour that fails is run again, for it may fail by chance. What is
+found are observations that say where to look.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ import threading
 import time
 from typing import Any
 
+from .broken import Doubt, Steady
 from .channel import CHANNEL_VARIABLE, Channel
 from .children import fork, kill
 from .lines import Files
+from .runs import own_capture, run_all, settle
 from .session import Plugin
 from .swap import Live, NotSwappable
 from .tally import Tally
@@ -36,6 +39,8 @@ class Child:
         self.until = until
         self.data = b""
         self.how = "swap"
+        self.doubt: Doubt | None = None
+        """What a child that runs one neighbour again is about."""
 
 
 class Work:
@@ -51,6 +56,7 @@ class Work:
         self.cpu = 0.0
         self.live: Live | None = None
         self.neighbours: dict[str, float] = {}
+        self.steady = Steady()
 
     def before(self, plugin: Plugin) -> None:
         self.started = time.monotonic()
@@ -63,7 +69,7 @@ class Work:
         if target not in plugin.items:
             self.out.send({"missing": target})
             return
-        _settle(plugin)
+        settle(plugin)
         if threading.active_count() == 1:
             self.live = Live(self.request["root"])
         gc.collect()
@@ -82,6 +88,8 @@ class Work:
         for child in self.running:
             kill(child.pid)
             os.waitpid(child.pid, 0)
+            if child.doubt is not None:
+                self.tally.take(child.doubt.verdict(self.steady))
         self.tally.close()
         self._progress()
 
@@ -97,7 +105,7 @@ class Work:
 
     def _alone(self, plugin: Plugin, tests: list[str]) -> dict[str, dict[str, Any]]:
         read, write = os.pipe()
-        pid = fork(lambda: _run_all(plugin, tests, write, keep_going=True))
+        pid = fork(lambda: run_all(plugin, tests, write, keep_going=True))
         os.close(write)
         child = Child(
             {}, pid, read, time.monotonic() + self.request["target_seconds"] + self.request["neighbour_seconds"]
@@ -111,32 +119,49 @@ class Work:
     def _start(self, plugin: Plugin, mutant: dict[str, Any]) -> None:
         near = [test for test in mutant["neighbours"] if test in self.neighbours]
         cost = self.bare + sum(self.neighbours[test] for test in near)
+        self._launch(plugin, mutant, [self.request["target"], *near], cost)
+
+    def _again(self, plugin: Plugin, doubt: Doubt) -> None:
+        """Run the neighbour in doubt once more, or hand over what is known of it now."""
+        what = doubt.next(self.steady)
+        if not what:
+            self.tally.take(doubt.verdict(self.steady))
+            return
+        mutant = doubt.mutant if what == "changed" else {}
+        self._launch(plugin, mutant, [doubt.test], self.neighbours[doubt.test]).doubt = doubt
+
+    def _launch(self, plugin: Plugin, mutant: dict[str, Any], tests: list[str], cost: float) -> Child:
+        """Run tests in a child, with a change or, where it is empty, with none."""
         read, write = os.pipe()
-        tests = [self.request["target"], *near]
-        fresh = mutant["how"] != "swap" or self.live is None
+        fresh = bool(mutant) and (mutant["how"] != "swap" or self.live is None)
         cpu = 10 * cost + 0.5 + (4 * self.collect_cpu if fresh else 0)
-        if fresh:
-            pid = fork(lambda: self._fresh(mutant, tests, write), cpu)
-        else:
-            pid = fork(lambda: self._swapped(plugin, mutant, tests, write), cpu)
+        task = self._fresh if fresh else self._here
+        pid = fork(lambda: task(plugin, mutant, tests, write), cpu)
         os.close(write)
         child = Child(mutant, pid, read, time.monotonic() + 3 * cpu + 2)
         child.how = "import" if fresh else "swap"
         self.running.append(child)
+        return child
 
-    def _swapped(self, plugin: Plugin, mutant: dict[str, Any], tests: list[str], write: int) -> None:
+    def _here(self, plugin: Plugin, mutant: dict[str, Any], tests: list[str], write: int) -> None:
+        """Run tests in this forked child, with the change put in if there is one."""
         if self.request["jobs"] > 1:
-            _own_capture(plugin)
+            own_capture(plugin)
+        if mutant and not self._swapped(mutant, write):
+            return
+        run_all(plugin, tests, write)
+
+    def _swapped(self, mutant: dict[str, Any], write: int) -> bool:
         try:
             assert self.live is not None
             self.live.apply(mutant["edits"], mutant["blocks"])
         except (NotSwappable, SyntaxError, ValueError) as error:
             kind = "invalid" if isinstance(error, SyntaxError) else "unswappable"
             Channel(write).send({"problem": kind, "why": str(error)[:200]})
-            return
-        _run_all(plugin, tests, write)
+            return False
+        return True
 
-    def _fresh(self, mutant: dict[str, Any], tests: list[str], write: int) -> None:
+    def _fresh(self, plugin: Plugin, mutant: dict[str, Any], tests: list[str], write: int) -> None:
         """Become a fresh process that runs just this change."""
         request = dict(self.request, kind="one", sources=mutant["edits"], tests=tests, mutants=[])
         request["files"] = list(dict.fromkeys(test.split("::")[0] for test in tests))
@@ -180,12 +205,28 @@ class Work:
         """Read one child's records, and hand over what became of its change."""
         self.cpu += cpu
         records = [json.loads(line) for line in child.data.splitlines() if line.startswith(b"{")]
+        if child.doubt is not None:
+            self._heard(plugin, child, child.doubt, records)
+            return
         problem = next((r for r in records if "problem" in r), None)
         if problem and problem["problem"] == "unswappable" and child.how == "swap":
             self._start(plugin, dict(child.mutant, how="import", why=problem["why"]))
             return
         record = {"mutant": child.mutant["id"], "how": child.how, "cpu": round(cpu, 4)}
-        self.tally.take(dict(record, **self._verdict(child, problem, [r for r in records if "test" in r])))
+        record.update(self._verdict(child, problem, [r for r in records if "test" in r]))
+        if record.get("broken"):
+            self._again(plugin, Doubt(child.mutant, record))
+        else:
+            self.tally.take(record)
+
+    def _heard(self, plugin: Plugin, child: Child, doubt: Doubt, records: list[dict[str, Any]]) -> None:
+        """What one more run of a neighbour in doubt told."""
+        status = next((str(record["status"]) for record in records if "test" in record), "crashed")
+        if child.mutant:
+            doubt.take(status)
+        else:
+            self.steady.take(doubt.test, status)
+        self._again(plugin, doubt)
 
     def _verdict(self, child: Child, problem: dict[str, Any] | None, ran: list[dict[str, Any]]) -> dict[str, Any]:
         if problem:
@@ -227,61 +268,9 @@ class Work:
         )
 
 
-class One:
-    """Runs the tests of one change in this fresh process."""
-
-    def __init__(self, request: dict[str, Any], out: Channel) -> None:
-        self.request = request
-        self.out = out
-
-    def before(self, plugin: Plugin) -> None:
-        plugin.brief = True
-
-    def run(self, plugin: Plugin) -> None:
-        tests = [test for test in self.request["tests"] if test in plugin.items]
-        _run_all(plugin, tests, self.out.descriptor)
-
-
-def _run_all(plugin: Plugin, tests: list[str], write: int, keep_going: bool = False) -> None:
-    """The target first, alone; then the neighbours if it passed, up to the first that does not."""
-    channel = Channel(write)
-    items = [plugin.items[test] for test in tests if test in plugin.items]
-    for index, item in enumerate(items):
-        before = time.process_time()
-        following = items[index + 1] if 0 < index < len(items) - 1 else None
-        outcome = plugin.run(item, following)
-        channel.send(dict(outcome.record(), cpu=time.process_time() - before))
-        if outcome.status != "passed" and not keep_going:
-            return
-
-
 def _signature(failure: dict[str, Any] | None) -> tuple[Any, ...]:
     return (failure["exception"], failure["message"], failure["phase"]) if failure else ()
 
 
-def _own_capture(plugin: Plugin) -> None:
-    """Children that run side by side must not share the file that pytest captures output in."""
-    item = next(iter(plugin.items.values()))
-    capture = item.config.pluginmanager.getplugin("capturemanager")
-    if capture is not None:
-        capture.stop_global_capturing()
-        capture.start_global_capturing()
-
-
-def _settle(plugin: Plugin) -> None:
-    """Make the folder for temporary files once, here, so that children do not each make and clean one."""
-    item = next(iter(plugin.items.values()))
-    factory = getattr(item.config, "_tmp_path_factory", None)
-    if factory is not None:
-        try:
-            factory.getbasetemp()
-        except (OSError, RuntimeError, ValueError):
-            pass
-
-
 def work(request: dict[str, Any], place: str, files: Files, out: Channel) -> Work:
     return Work(request, place, files, out)
-
-
-def one(request: dict[str, Any], place: str, files: Files, out: Channel) -> One:
-    return One(request, out)

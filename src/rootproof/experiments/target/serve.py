@@ -6,14 +6,14 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import channel, coverage, mutants, probe, reimport
+from . import channel, coverage, mutants, probe, reimport, runs
 from .lines import Files
 from .session import Plugin, run_pytest
 
 WORK: dict[str, Callable[..., Any]] = {
     "trace": coverage.work,
     "mutants": mutants.work,
-    "one": mutants.one,
+    "one": runs.one,
     "probe": probe.work,
 }
 

@@ -90,6 +90,8 @@ def rivals(target: str, known: list[tuple[int, Observed]]) -> list[Rival]:
     for event, observed in known:
         if observed.tool == "search_changes" and (not target or _fields(observed).get("test") == target):
             found += [_flip(event, row) for row in clean_flips(observed) if change_key(row.get("edits")) not in judged]
+            if _fields(observed).get("left_out"):
+                found.append(Rival(frozenset({ANYWHERE}), f"event {event}, more places than its list has room for"))
     return found
 
 

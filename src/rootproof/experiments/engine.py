@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rootproof.experiments.combine import Tried, combined
-from rootproof.experiments.mutants import Mutant, MutantLimits, Search, mutants_command, read_search
+from rootproof.experiments.mutants import Flip, Mutant, MutantLimits, Search, mutants_command, read_search
 from rootproof.experiments.near import near_files
+from rootproof.experiments.patches import OPERATOR, Patch, born, patches
 from rootproof.experiments.plan import plan
 from rootproof.experiments.progress import Hearing, Tell, silent
 from rootproof.experiments.rerank import gives_one_constant, rerank
@@ -52,6 +53,8 @@ class Engine:
     """Of each studied test the tree it was traced on."""
     _tried: dict[str, list[Tried]] = field(default_factory=dict)
     """What was tried for a test and what it did; a later search goes on where the last one stopped."""
+    _born: dict[str, tuple[str, int] | None] = field(default_factory=dict)
+    """Of each test the statement where a wrong value is born, if a patch told."""
 
     def studied(self, test: str) -> bool:
         """Whether a study of this test costs nothing any more."""
@@ -101,16 +104,33 @@ class Engine:
         The study that comes back has its suspects ranked anew by what all searches so far heard from them.
         """
         study = self.study(test, limits.seconds)
-        mutants = self._wanted(test, study, most)
+        made = self._patches(test, study)[: most // 2]
+        mutants = [*(patch.mutant for patch in made), *self._wanted(test, study, most - len(made))]
         with tempfile.TemporaryDirectory(prefix="rootproof-search-") as scratch:
             command = mutants_command(self.subject(test), study.trace, mutants, self.sources, Path(scratch), limits)
             completed = self.sandbox.run(replace(command, heard=Hearing(self.tell)))
         search = read_search(completed, mutants)
-        self._tried[test].extend(Tried(mutants[verdict.mutant], verdict) for verdict in search.verdicts)
-        flips = [replace(f, hollow=gives_one_constant(f.change, self.sources)) for f in search.flips]
-        search = replace(search, flips=tuple(flips))
-        ranking = rerank(self._studies[test].ranking, self._tried[test], self.sources)
+        if made:
+            heard = {verdict.mutant: verdict for verdict in search.verdicts}
+            self._born[test] = born(made, heard, study.trace, self.sources)
+        changes = tuple(verdict for verdict in search.verdicts if verdict.mutant >= len(made))
+        self._tried[test].extend(Tried(mutants[verdict.mutant], verdict) for verdict in changes)
+        patched = len(search.verdicts) - len(changes)
+        search = replace(search, flips=tuple(self._flips(search)), verdicts=changes, patched=patched)
+        ranking = rerank(study.ranking, self._tried[test], self.sources, self._born.get(test))
         return replace(study, ranking=ranking), search
+
+    def _patches(self, test: str, study: Study) -> list[Patch]:
+        """Where the wrong value is born is asked once, in the first search."""
+        if test in self._tried:
+            return []
+        return patches(study.trace, study.spectrum, study.ranking, self.sources)
+
+    def _flips(self, search: Search) -> Iterator[Flip]:
+        """The changes that turned the test green; a patch is none, it only says where to look."""
+        for flip in search.flips:
+            if flip.change.operator != OPERATOR:
+                yield replace(flip, hollow=gives_one_constant(flip.change, self.sources))
 
     def _wanted(self, test: str, study: Study, most: int) -> list[Mutant]:
         """What to try next: after a search, first what its single changes make together, then those not tried yet."""

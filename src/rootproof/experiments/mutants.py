@@ -31,6 +31,8 @@ class Mutant:
     """Passing tests that run that function, the nearest first."""
     at_import: bool = False
     """The changed code ran while the tests were collected, so that only a fresh process shows its effect."""
+    live_only: bool = False
+    """Not worth a fresh process: where it cannot be put into a live one it is not tried."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Search:
     mutants_cpu: float = 0.0
     cpu_seconds: float = 0.0
     """Of the whole request, collection and baseline included."""
+    patched: int = 0
+    """Runs that were spent on value patches, which are no changes to be tried."""
     problem: str = ""
     progress: Mapping[str, float] = field(default_factory=dict)
 
@@ -151,6 +155,7 @@ def _entry(number: int, mutant: Mutant, sources: Sources) -> dict[str, Any]:
         "edits": [[e.file, e.first, e.last, e.new] for e in mutant.change.edits],
         "blocks": blocks or [],
         "neighbours": list(mutant.neighbours),
+        "live_only": mutant.live_only,
     }
 
 

@@ -24,6 +24,8 @@ BROKEN = 0.15
 """For a flip that broke a neighbour; a third of it where it kept none before that one, more the more it kept."""
 BORN = 0.5
 """Of what a clean flip gains, the part for the statements that gave its line the values it reads."""
+PATCHED = 0.3
+"""For the statement where a value patch shows the wrong value to be born."""
 MOVED = 0.03
 """For changes that make the test fail otherwise."""
 DEAF = 0.9
@@ -82,8 +84,11 @@ def gives_one_constant(change: Change, sources: Sources) -> bool:
     )
 
 
-def rerank(ranking: Ranking, tried: Sequence[Tried], sources: Sources) -> Ranking:
-    """The suspects as they were before anything was tried, moved by what all changes since then did."""
+def rerank(ranking: Ranking, tried: Sequence[Tried], sources: Sources, born: tuple[str, int] | None = None) -> Ranking:
+    """The suspects as they were before anything was tried, moved by what all changes since then did.
+
+    ``born`` is the statement where a value patch shows the wrong value to be born.
+    """
     told = heard(tried, sources)
     places: dict[tuple[str, int], Statement] = {}
     scores: dict[tuple[str, int], float] = {}
@@ -95,6 +100,9 @@ def rerank(ranking: Ranking, tried: Sequence[Tried], sources: Sources) -> Rankin
     for key, line, gain in births(told, places, sources):
         scores[key] += gain
         reasons[key] = f"gives a value that is used at line {line}, where a change helps; {reasons[key]}"
+    if born in scores:
+        scores[born] += PATCHED
+        reasons[born] = f"the wrong value is born here: set to what is expected, the test passes; {reasons[born]}"
     return fused(places, scores, reasons, sources)
 
 

@@ -94,7 +94,7 @@ class SearchChanges:
         spent = Spend(
             seconds=time.monotonic() - began,
             cpu_seconds=search.cpu_seconds + tracing,
-            test_runs=len(search.verdicts) + (1 if known else 3),
+            test_runs=len(search.verdicts) + search.patched + (1 if known else 3),
         )
         return Observation(_fields(test, study, search, self.engine.sources), _words(search, study), spent=spent)
 

@@ -117,6 +117,9 @@ class Work:
         return {line["test"]: line for line in lines if "test" in line}
 
     def _start(self, plugin: Plugin, mutant: dict[str, Any]) -> None:
+        if mutant["live_only"] and (mutant["how"] != "swap" or self.live is None):
+            self.tally.take({"mutant": mutant["id"], "how": "swap", "cpu": 0.0, "status": "unswappable"})
+            return
         near = [test for test in mutant["neighbours"] if test in self.neighbours]
         cost = self.bare + sum(self.neighbours[test] for test in near)
         self._launch(plugin, mutant, [self.request["target"], *near], cost)

@@ -73,6 +73,9 @@ def test_a_key_that_was_read_before_gives_no_other_side() -> None:
         ("  s['wanted'] ? 'wanted' : '/'\n", True),
         ("  f(['wanted'])\n", True),
         ("  ({ get: (x) => x }).get('wanted')\n", True),
+        ("  new Proxy({}, { get: (of, name) => name })['wanted']\n", True),
+        ("  Object.keys([{}].map((each) => (each['wanted'] = 1) && each)[0])[0]\n", True),
+        ("  s['wanted'] ?? s['next'] ?? '/'\n", True),
     ],
 )
 def test_an_operand_is_planted_unless_it_is_nothing_but_the_other_sides_key(new: str, masked: bool) -> None:

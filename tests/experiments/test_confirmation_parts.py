@@ -15,8 +15,8 @@ from rootproof.experiments.change import Change, Edit, Refused, change_between, 
 from rootproof.experiments.condition_judgements import judge_condition
 from rootproof.experiments.conditions import Condition
 from rootproof.experiments.constants import constants
-from rootproof.experiments.fold import key, trivial
 from rootproof.experiments.grade import grade, shape
+from rootproof.experiments.literal import key, trivial
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.masks import Case, broken
 from rootproof.experiments.record import Confirmation, Outcome, Run, from_data, to_data

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rootproof.experiments import script_source
 from rootproof.experiments.change import Edit
-from rootproof.experiments.fold import key
+from rootproof.experiments.literal import key
 from rootproof.experiments.record import Span
 from rootproof.experiments.script_tokens import KeyUse, key_uses, other_side
 

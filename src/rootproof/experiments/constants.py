@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rootproof.experiments.fold import CHANGING, UNKNOWN, Env, Folder, key, tried
+from rootproof.experiments.fold import CHANGING, UNKNOWN, Env, Folder, tried
+from rootproof.experiments.literal import key
 
 
 def constants(tree: ast.AST, env: Mapping[str, Any] | None = None) -> dict[object, Any]:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rootproof.experiments.literal import key
+
 MAX_STEPS = 20_000
 MAX_SIZE = 10_000
 
@@ -62,9 +64,8 @@ BUILTINS: Mapping[str, Callable[..., Any]] = {
     name: getattr(builtins, name)
     for name in (
         "abs", "ascii", "bin", "bool", "bytearray", "bytes", "chr", "complex", "dict", "divmod", "float", "format",
-        "frozenset", "hex", "int", "len",
-        "list", "max", "min", "oct", "ord", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum",
-        "tuple", "zip", "enumerate", "any", "all",
+        "frozenset", "hex", "int", "len", "list", "max", "min", "oct", "ord", "range",
+        "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip", "enumerate", "any", "all",
     )
 }  # fmt: skip
 _TRANSPARENT = {"approx": 0, "Decimal": 0, "Fraction": 0, "deepcopy": 0, "copy": 0}
@@ -297,31 +298,3 @@ def _bounded(value: Any) -> Any:
     if isinstance(value, int) and value.bit_length() > 4096:
         return UNKNOWN
     return value if value is None or isinstance(value, _PLAIN) else UNKNOWN
-
-
-def key(value: Any) -> object:
-    """A hashable form: equal for values that compare equal, with booleans apart from numbers."""
-    if isinstance(value, bool) or value is None:
-        return ("constant", repr(value))
-    if isinstance(value, int | float | complex):
-        return ("number", value)
-    if isinstance(value, str):
-        return ("text", value)
-    if isinstance(value, bytes | bytearray):
-        return ("bytes", bytes(value))
-    if isinstance(value, dict):
-        return ("dict", frozenset((key(k), key(v)) for k, v in value.items()))
-    if isinstance(value, set | frozenset):
-        return ("set", frozenset(key(v) for v in value))
-    if isinstance(value, list | tuple):
-        return (type(value).__name__, tuple(key(v) for v in value))
-    return ("other", repr(value))
-
-
-def trivial(value: Any) -> bool:
-    """0, ±1, True, False, None and empty values: too common to be planted."""
-    if value is None or isinstance(value, bool):
-        return True
-    if isinstance(value, int | float | complex):
-        return value in (0, 1, -1)
-    return hasattr(value, "__len__") and len(value) == 0

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from rootproof.experiments.constants import block_environment
-from rootproof.experiments.fold import UNKNOWN, Folder, key
+from rootproof.experiments.fold import UNKNOWN, Folder
+from rootproof.experiments.literal import key
 from rootproof.experiments.mask_flow import FunctionNode, functions, own_nodes
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rootproof.experiments.constants import block_environment, constants
-from rootproof.experiments.fold import UNKNOWN, Folder, key, trivial
+from rootproof.experiments.fold import UNKNOWN, Folder
+from rootproof.experiments.literal import key, trivial
 
 MAX_REPR = 20_000
 

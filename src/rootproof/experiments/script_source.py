@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rootproof.experiments.change import Change, Edit, decoded, split_lines
-from rootproof.experiments.fold import key, trivial
+from rootproof.experiments.literal import key, trivial
 from rootproof.experiments.script_tokens import TOKEN, key_uses, text_of
 
 SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")

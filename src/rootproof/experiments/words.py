@@ -7,7 +7,7 @@ import builtins
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from rootproof.experiments.fold import key, trivial
+from rootproof.experiments.literal import key, trivial
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 BUILTIN_NAMES = frozenset(dir(builtins))

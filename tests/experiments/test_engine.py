@@ -169,3 +169,30 @@ def test_side_by_side_children_tell_the_same(root: Path, engine: Engine, study: 
     one = tried(engine, study, mutants, tmp_path)
     two = tried(engine, study, mutants, tmp_path, replace(WIDE, jobs=2))
     assert sorted((v.mutant, v.status) for v in one.verdicts) == sorted((v.mutant, v.status) for v in two.verdicts)
+
+
+ALIKE = {
+    "one/__init__.py": "",
+    "two/__init__.py": "",
+    "one/price.py": "def half(number):\n    return number // 2\n",
+    "two/price.py": "def half(number):\n    return number // 2\n",
+    "tests/test_price.py": """\
+import one.price
+import two.price
+
+
+def test_one():
+    assert one.price.half(3) == 2
+
+
+def test_two():
+    assert two.price.half(4) == 2
+""",
+}
+
+
+def test_alike_functions_of_two_files_are_not_taken_for_one(tmp_path: Path) -> None:
+    trace = engine_for(lay(tmp_path / "alike", ALIKE)).study("tests/test_price.py::test_one", 60).trace
+    assert (trace.lines.get("one/price.py"), trace.lines.get("two/price.py")) == ({2}, None)
+    (other,) = [run for run in trace.runs if run.test.endswith("test_two")]
+    assert (other.lines.get("one/price.py"), other.lines.get("two/price.py")) == (None, {2})

@@ -101,6 +101,14 @@ def test_values_of_the_failing_and_the_passing_run_stand_side_by_side(root: Path
     assert rows["passed", "basket.items[0]"]["refused"] == "it has 0 items"
 
 
+def test_a_copy_of_the_file_that_runs_first_hides_nothing(root: Path) -> None:
+    (root / "copied.py").write_text(SOURCE)
+    both = TEST.replace("def test_red():\n", "def test_red():\n    copied.count(Basket([7]))\n")
+    (root / "test_basket.py").write_text("import copied\n" + both)
+    rows = probed(root, "number")
+    assert rows["failed", "number"]["values"] == ["2"]
+
+
 def test_nothing_of_the_project_runs_to_look(root: Path) -> None:
     rows = probed(root, "basket.total", "basket == 3", "basket", "basket.count")
     assert "computed" in rows["failed", "basket.total"]["refused"]

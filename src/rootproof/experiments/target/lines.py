@@ -1,5 +1,7 @@
 """Which lines run, cheaply: one set of lines for each code object of the project, taken and emptied on demand.
 
+A code object is known by its identity: alike functions of two files compare equal, and must not be taken for one.
+
 Two collectors of one shape. From Python 3.12 ``sys.monitoring``, where a line that was seen once costs nothing more;
 below that ``sys.settrace``, where a code object is left alone once all its lines were seen, or once its last
 ``STALE_CALLS`` calls brought no new line (rare lines of much-called functions can then be missed).
@@ -67,7 +69,8 @@ class TraceLines:
 
     def __init__(self, files: Files) -> None:
         self.files = files
-        self.codes: dict[CodeType, _Code | None] = {}
+        self.codes: dict[int, _Code] = {}
+        """By identity; each holds its code object, so that no identity is given anew."""
         self.touched: list[_Code] = []
 
     def start(self) -> None:
@@ -80,13 +83,11 @@ class TraceLines:
 
     def call(self, frame: FrameType, event: str, arg: Any) -> Any:
         code = frame.f_code
-        try:
-            known = self.codes[code]
-        except KeyError:
-            wanted = self.files.path(code.co_filename) is not None
-            known = self.codes[code] = _Code(code) if wanted else None
+        known = self.codes.get(id(code))
         if known is None:
-            return None
+            if self.files.path(code.co_filename) is None:
+                return None
+            known = self.codes[id(code)] = _Code(code)
         if not known.calls:
             self.touched.append(known)
         known.calls += 1
@@ -140,7 +141,7 @@ class MonitorLines:
     def __init__(self, files: Files) -> None:
         self.files = files
         self.monitoring: Any = getattr(sys, MONITORING)
-        self.seen: dict[CodeType, set[int]] = {}
+        self.seen: dict[int, tuple[CodeType, set[int]]] = {}
 
     def start(self) -> None:
         events = self.monitoring.events
@@ -154,14 +155,11 @@ class MonitorLines:
 
     def line(self, code: CodeType, number: int) -> Any:
         if self.files.path(code.co_filename) is not None:
-            lines = self.seen.get(code)
-            if lines is None:
-                lines = self.seen[code] = set()
-            lines.add(number)
+            self.seen.setdefault(id(code), (code, set()))[1].add(number)
         return self.monitoring.DISABLE
 
     def take(self) -> Taken:
-        taken, self.seen = list(self.seen.items()), {}
+        taken, self.seen = list(self.seen.values()), {}
         self.monitoring.restart_events()
         return taken
 
@@ -179,15 +177,16 @@ class Blocks:
     def __init__(self, files: Files, send: Callable[[dict[str, Any]], None]) -> None:
         self.files = files
         self.send = send
-        self.known: dict[tuple[CodeType, frozenset[int]], int] = {}
+        self.known: dict[tuple[int, frozenset[int]], tuple[int, CodeType]] = {}
 
     def numbers(self, taken: Taken) -> list[int]:
         return [self._number(code, frozenset(lines)) for code, lines in taken]
 
     def _number(self, code: CodeType, lines: frozenset[int]) -> int:
-        key = (code, lines)
+        key = (id(code), lines)
         if key not in self.known:
-            self.known[key] = number = len(self.known)
+            number = len(self.known)
+            self.known[key] = number, code
             self.send(
                 {
                     "block": number,
@@ -197,4 +196,4 @@ class Blocks:
                     "lines": sorted(lines),
                 }
             )
-        return self.known[key]
+        return self.known[key][0]

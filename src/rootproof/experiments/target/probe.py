@@ -162,7 +162,8 @@ class Probe:
         self.files = files
         self.out = out
         self.point = Point(request["plans"], int(request["most"]))
-        self.known: dict[CodeType, bool] = {}
+        self.known: dict[tuple[str, CodeType], bool] = {}
+        """By file too: alike functions of two files compare equal."""
 
     def before(self, plugin: Plugin) -> None:
         """Nothing is watched while the tests are collected."""
@@ -185,14 +186,15 @@ class Probe:
 
     def _call(self, frame: FrameType, event: str, arg: Any) -> Any:
         code = frame.f_code
-        if code not in self.known:
+        key = (code.co_filename, code)
+        if key not in self.known:
             last = (
                 max((line or 0 for _, _, line in code.co_lines()), default=0) if hasattr(code, "co_lines") else 1 << 30
             )
             line = self.request["line"]
             here = code.co_firstlineno <= line <= last
-            self.known[code] = here and self.files.path(code.co_filename) == self.request["file"]
-        return self._line if self.known[code] else None
+            self.known[key] = here and self.files.path(code.co_filename) == self.request["file"]
+        return self._line if self.known[key] else None
 
     def _line(self, frame: FrameType, event: str, arg: Any) -> Any:
         if event == "line" and frame.f_lineno == self.request["line"]:

@@ -53,7 +53,8 @@ class Story:
         self.returns: dict[tuple[str, int, str], list[tuple[int, str, int]]] = {}
         self.raised: dict[int, dict[str, Any]] = {}
         self.alive: list[BaseException] = []
-        self.events: dict[CodeType, int] = {}
+        self.events: dict[tuple[str, CodeType], int] = {}
+        """By file too: alike functions of two files compare equal."""
 
     def start(self) -> None:
         threading.settrace(self.call)
@@ -73,7 +74,7 @@ class Story:
         depth = self._edge(frame, key)
         if depth < self.depths.get(key, 1 << 30):
             self.depths[key] = depth
-        if self.over or self.events.get(code, 0) > EVENTS_A_CODE:
+        if self.over or self.events.get((path, code), 0) > EVENTS_A_CODE:
             self.cut = True
             return None
         return self.local
@@ -117,7 +118,7 @@ class Story:
             seen[1] = self.clock
             seen[2] += 1
         code = frame.f_code
-        count = self.events[code] = self.events.get(code, 0) + 1
+        count = self.events[path, code] = self.events.get((path, code), 0) + 1
         if count > EVENTS_A_CODE:
             frame.f_trace_lines = False
         if self.clock & 0x3FF == 0 and time.monotonic() > self.until:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import Owner
 from rootproof.experiments.readers import body_lines, functions_reading
 from rootproof.experiments.trace import Lines, Run
 
-MOST = 60
+T = TypeVar("T")
+NEAREST = 60
+MOST = 300
+"""With those beyond the nearest, as far as ``SECONDS`` hold them."""
+SECONDS = 5.0
+"""CPU seconds of the neighbours beyond the nearest, together, as traced."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +45,37 @@ def places_to_watch(owners: Iterable[Owner], sources: Mapping[str, bytes]) -> di
     return {file: frozenset(lines) for file, lines in found.items()}
 
 
-def neighbours(spectrum: Spectrum, watched: Mapping[str, frozenset[int]], most: int = MOST) -> tuple[str, ...]:
-    """Tests other than the target that passed and run a watched line, nearest first."""
-    near: list[tuple[float, str]] = []
+def neighbours(spectrum: Spectrum, watched: Mapping[str, frozenset[int]]) -> tuple[str, ...]:
+    """Tests other than the target that passed and run a watched line: the nearest, then of the others what time holds.
+
+    The others are taken evenly from near to far. Tests that fail as the target does, or nearly, are much alike and the
+    nearest of all; what a change breaks elsewhere shows in tests that are like it least.
+    """
+    near: list[tuple[float, str, float]] = []
     for run in spectrum.runs:
         touches = any(not lines.isdisjoint(run.lines.get(file, ())) for file, lines in watched.items())
         if run.test != spectrum.target and run.status == "passed" and touches:
-            near.append((-likeness(run.lines, spectrum.ran), run.test))
-    return tuple(test for _, test in sorted(near)[:most])
+            near.append((-likeness(run.lines, spectrum.ran), run.test, run.cpu))
+    near.sort()
+    found = [test for _, test, _ in near[:NEAREST]]
+    spent = 0.0
+    for _, test, cpu in evenly(near[NEAREST:], MOST - NEAREST):
+        spent += cpu
+        if spent > SECONDS:
+            break
+        found.append(test)
+    return tuple(found)
+
+
+def evenly(rows: Sequence[T], most: int) -> Iterator[T]:
+    """At most ``most`` rows spread over all of them, in such an order that every beginning is spread as well."""
+    picked = [rows[number * len(rows) // most] for number in range(most)] if len(rows) > most else list(rows)
+    yield from (picked[number] for number in sorted(range(len(picked)), key=_turned))
+
+
+def _turned(number: int) -> int:
+    """The bits of a number from the other end (van der Corput): its order jumps to where the widest gap is."""
+    return int(f"{number:016b}"[::-1], 2)
 
 
 def likeness(one: Lines, other: Lines) -> float:

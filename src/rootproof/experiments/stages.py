@@ -15,7 +15,7 @@ from rootproof.experiments.cut import cut
 from rootproof.experiments.grade import owner_in
 from rootproof.experiments.mask_paths import protected
 from rootproof.experiments.matter import Matter
-from rootproof.experiments.neighbours import MOST, Spectrum, neighbours, places_to_watch
+from rootproof.experiments.neighbours import MOST, NEAREST, Spectrum, neighbours, places_to_watch
 from rootproof.experiments.owners import Owner, rough_owners
 from rootproof.experiments.readers import Elsewhere, paired_span
 from rootproof.experiments.record import Confirmation, Run
@@ -156,7 +156,7 @@ def touched(state: Confirming, record: Confirmation) -> tuple[Owner, ...]:
 def _chosen(state: Confirming, record: Confirmation) -> tuple[tuple[str, ...], bool]:
     """The neighbours, and whether every traced pass that they were looked for in came to its end."""
     if state.spectrum is None:
-        return state.base.passing[:MOST], True
+        return state.base.passing[:NEAREST], True
     whole = state.base.trace is not None and state.base.trace.whole
     owners = touched(state, record)
     found = list(neighbours(state.spectrum, places_to_watch(owners, state.sources)))

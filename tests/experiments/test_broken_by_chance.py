@@ -8,6 +8,7 @@ import pytest
 from engine_project import FILES, PRICE, TARGET, TOTAL, engine_for, lay, line_of
 
 from rootproof.experiments.change import Change, Edit
+from rootproof.experiments.controls import PAIRS_AGAIN
 from rootproof.experiments.mutants import Flip, Mutant, MutantLimits, mutants_command, read_search
 from rootproof.experiments.target.broken import RUNS
 from rootproof.experiments.told import flip_row
@@ -46,6 +47,10 @@ def flipped(root: Path, note: Path, fails: tuple[int, ...], at_import: bool = Fa
     command = mutants_command(engine.subject(TARGET), study.trace, mutants, engine.sources, scratch, limits)
     (flip,) = read_search(engine.sandbox.run(command), mutants).flips
     return flip, bool(flip_row(flip, engine.sources).get("unfinished"))
+
+
+def test_a_search_asks_as_much_as_a_confirmation() -> None:
+    assert RUNS == PAIRS_AGAIN + 1
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,11 @@ class Flip:
     hollow: bool = False
     """A function gives one constant with it."""
 
+    @property
+    def unfinished(self) -> bool:
+        """No neighbour was broken, and some neighbour's outcome is not known."""
+        return not self.clean and not self.broken
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -14,7 +14,7 @@ from typing import Any
 
 from rootproof.experiments.change import Change, Edit, decoded, split_lines
 from rootproof.experiments.literal import key, trivial
-from rootproof.experiments.script_tokens import TOKEN, key_uses, text_of
+from rootproof.experiments.script_tokens import TOKEN, key_uses, text_of, tokens
 
 SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
 _STOPS = re.compile(r"process\s*\.\s*(?:exit|abort|kill)|\.\s*(?:skip|todo|only|fails|skipIf|runIf)\b|\bprocess\s*\[")
@@ -92,7 +92,7 @@ def broken(
 
 def _only_keys(data: bytes, value: str) -> bool:
     """Whether a text stands nowhere but in brackets as a key."""
-    said = [text_of(match.group()) for match in TOKEN.finditer(decoded(data)) if match.lastgroup == "text"]
+    said = [text_of(match.group()) for match in tokens(data) if match.lastgroup == "text"]
     return said.count(value) == sum(use.word == value and not use.called for use in key_uses(data))
 
 
@@ -103,8 +103,9 @@ def _only_texts_differ(old: bytes, new: bytes) -> bool:
 
 def _shape(data: bytes) -> list[str]:
     """The tokens, with one and the same word for every text."""
-    found = [match for match in TOKEN.finditer(decoded(data)) if match.lastgroup]
-    return ["text" if match.lastgroup == "text" and match.group()[0] != "`" else match.group() for match in found]
+    return [
+        "text" if match.lastgroup == "text" and match.group()[0] != "`" else match.group() for match in tokens(data)
+    ]
 
 
 def values(data: bytes) -> dict[object, Any]:

@@ -42,18 +42,22 @@ def text_of(token: str) -> str:
         return token[1:-1]
 
 
+def tokens(data: bytes) -> list[re.Match[str]]:
+    """The tokens of a source; comments are none."""
+    return [match for match in TOKEN.finditer(decoded(data)) if match.lastgroup]
+
+
 def key_uses(data: bytes) -> Iterator[KeyUse]:
     """Every text in the place of a key that is read or written under; deletions and tests for presence are neither."""
-    source = decoded(data)
-    tokens = [match for match in TOKEN.finditer(source) if match.lastgroup]
-    said = [match.group() for match in tokens]
-    for at, match in enumerate(tokens):
-        if match.lastgroup != "text" or at < 2 or at + 1 >= len(tokens):
+    found = tokens(data)
+    said = [match.group() for match in found]
+    for at, match in enumerate(found):
+        if match.lastgroup != "text" or at < 2 or at + 1 >= len(found):
             continue
         member, argument = _as_member(said, at), _as_argument(said, at)
         writes = argument if member is None else member
         if writes is not None:
-            line = source.count("\n", 0, match.start()) + 1
+            line = match.string.count("\n", 0, match.start()) + 1
             yield KeyUse(text_of(match.group()), line, writes, called=member is None)
 
 

@@ -45,7 +45,7 @@ def chosen(search: Search) -> list[Flip]:
 
 def left_out(search: Search) -> int:
     """How many functions have a flip that may stand against a conclusion, and none of theirs is told."""
-    may = {flip.function for flip in search.flips if not flip.broken and (flip.kept or not flip.clean)}
+    may = {flip.function for flip in search.flips if flip.unfinished or (flip.clean and flip.kept)}
     return len(may - {flip.function for flip in chosen(search)})
 
 
@@ -53,7 +53,7 @@ def _first_open(search: Search) -> list[Flip]:
     """The best flip of each function that has one which broke no neighbour, as far as is known."""
     first: dict[str, Flip] = {}
     for flip in search.best:
-        if not flip.broken:
+        if flip.clean or flip.unfinished:
             first.setdefault(flip.function, flip)
     return list(first.values())
 
@@ -87,17 +87,14 @@ def flip_row(flip: Flip, sources: Sources) -> dict[str, object]:
     where = places(flip.change, sources)
     if where not in ([], [flip.function]):
         row["places"] = where
-    if not flip.clean and not flip.broken:
+    if flip.unfinished:
         row["unfinished"] = True
     return row
 
 
 def flip_words(flip: Flip) -> str:
     """The same in a line."""
-    if flip.clean:
-        said = f"{flip.kept} neighbours kept"
-    elif flip.broken:
-        said = f"{len(flip.broken)} neighbours broken"
-    else:
+    said = f"{flip.kept} neighbours kept" if flip.clean else f"{len(flip.broken)} neighbours broken"
+    if flip.unfinished:
         said = f"{flip.kept} neighbours kept, not all of them known"
     return visible(f"{flip.function}: {flip.change.note[:120]}: {said}")

@@ -27,9 +27,9 @@ class Steady:
         else:
             self.failed.add(test)
 
-    def known(self, test: str) -> bool:
-        """Whether no further run without a change is needed."""
-        return test in self.failed or self.passes.get(test, 0) >= RUNS
+    def holds(self, test: str) -> bool:
+        """Whether it passed often enough, and each time."""
+        return test not in self.failed and self.passes.get(test, 0) >= RUNS
 
 
 class Doubt:
@@ -53,13 +53,12 @@ class Doubt:
         """What to run now: ``unchanged``, ``changed``, or nothing more."""
         if self.unsure or self.test in steady.failed:
             return ""
-        if not steady.known(self.test):
+        if not steady.holds(self.test):
             return "unchanged"
         return "changed" if self.fails < RUNS else ""
 
     def verdict(self, steady: Steady) -> dict[str, Any]:
         """The record of the change; the neighbour's outcome is not known unless it was broken each time."""
-        whole = not self.unsure and steady.known(self.test) and self.test not in steady.failed
-        if whole and self.fails >= RUNS:
+        if not self.unsure and steady.holds(self.test) and self.fails >= RUNS:
             return self.record
         return dict(self.record, broken=[], unfinished=True)

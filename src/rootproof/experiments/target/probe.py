@@ -162,8 +162,8 @@ class Probe:
         self.files = files
         self.out = out
         self.point = Point(request["plans"], int(request["most"]))
-        self.known: dict[tuple[str, CodeType], bool] = {}
-        """By file too: alike functions of two files compare equal."""
+        self.known: dict[int, tuple[CodeType, bool]] = {}
+        """Whether a code object of the file holds the line, by identity; it is kept, so that none is given anew."""
 
     def before(self, plugin: Plugin) -> None:
         """Nothing is watched while the tests are collected."""
@@ -186,15 +186,14 @@ class Probe:
 
     def _call(self, frame: FrameType, event: str, arg: Any) -> Any:
         code = frame.f_code
-        key = (code.co_filename, code)
-        if key not in self.known:
+        if self.files.path(code.co_filename) != self.request["file"]:
+            return None
+        if id(code) not in self.known:
             last = (
                 max((line or 0 for _, _, line in code.co_lines()), default=0) if hasattr(code, "co_lines") else 1 << 30
             )
-            line = self.request["line"]
-            here = code.co_firstlineno <= line <= last
-            self.known[key] = here and self.files.path(code.co_filename) == self.request["file"]
-        return self._line if self.known[key] else None
+            self.known[id(code)] = code, code.co_firstlineno <= self.request["line"] <= last
+        return self._line if self.known[id(code)][1] else None
 
     def _line(self, frame: FrameType, event: str, arg: Any) -> Any:
         if event == "line" and frame.f_lineno == self.request["line"]:

@@ -52,9 +52,10 @@ class Story:
         self.depths: dict[tuple[str, int, str], int] = {}
         self.returns: dict[tuple[str, int, str], list[tuple[int, str, int]]] = {}
         self.raised: dict[int, dict[str, Any]] = {}
-        self.alive: list[BaseException] = []
-        self.events: dict[tuple[str, CodeType], int] = {}
-        """By file too: alike functions of two files compare equal."""
+        self.alive: list[BaseException | CodeType] = []
+        """What is known by its identity: while it lives, no identity is given anew."""
+        self.events: dict[int, int] = {}
+        """Line events of a code object, by identity: alike functions of two files compare equal."""
 
     def start(self) -> None:
         threading.settrace(self.call)
@@ -74,7 +75,7 @@ class Story:
         depth = self._edge(frame, key)
         if depth < self.depths.get(key, 1 << 30):
             self.depths[key] = depth
-        if self.over or self.events.get((path, code), 0) > EVENTS_A_CODE:
+        if self.over or self.events.get(id(code), 0) > EVENTS_A_CODE:
             self.cut = True
             return None
         return self.local
@@ -118,7 +119,9 @@ class Story:
             seen[1] = self.clock
             seen[2] += 1
         code = frame.f_code
-        count = self.events[path, code] = self.events.get((path, code), 0) + 1
+        count = self.events[id(code)] = self.events.get(id(code), 0) + 1
+        if count == 1:
+            self.alive.append(code)
         if count > EVENTS_A_CODE:
             frame.f_trace_lines = False
         if self.clock & 0x3FF == 0 and time.monotonic() > self.until:
@@ -140,7 +143,7 @@ class Story:
         if record is None:
             if len(self.raised) >= 200:
                 return
-            self.alive.append(value)  # keeps its id from being used again
+            self.alive.append(value)
             record = self.raised[id(value)] = {"type": kind.__name__, "at": [path, frame.f_lineno], "through": []}
         record["through"].append([path, frame.f_lineno, frame.f_code.co_name])
         record["through"] = record["through"][-20:]

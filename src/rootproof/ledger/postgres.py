@@ -204,6 +204,7 @@ class PostgresStore(Store):
     @contextlib.contextmanager
     def bulk(self, *, trial: bool = False) -> Iterator[PostgresBulk]:
         with translated(self.address), self._idle.transaction(force_rollback=trial):
+            self.connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")  # an archive is read meanwhile
             self.connection.execute(_ALONE)
             self._in_bulk = True
             try:

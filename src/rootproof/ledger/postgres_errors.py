@@ -23,6 +23,10 @@ from rootproof.errors import (
 from rootproof.text import one_line
 
 CONNECT_SECONDS = 10
+LOCK_SECONDS = 10
+IDLE_SECONDS = 5
+"""A client that stops within a transaction (frozen, its machine paused) holds up all others for so long, no longer:
+less than they wait for a lock."""
 _SECRET = ("password", "sslpassword", "passfile", "sslkey")
 
 _BUSY = ("55P03", "40P01", "40001", "57014", "53300")
@@ -31,8 +35,8 @@ _FULL = ("53100", "53200", "54000")
 """Disk full, out of memory, program limit exceeded."""
 _READ_ONLY = ("25006", "42501")
 """Read-only transaction (a standby, or a setting), insufficient privilege."""
-_GONE = ("08", "57P")
-"""Classes: connection exception, operator intervention (shutting down, starting up)."""
+_GONE = ("08", "57P", "25P03")
+"""Classes: connection exception, operator intervention (shutting down, starting up); idle within a transaction."""
 _DAMAGED = ("XX", "42P", "42703")
 """Classes: internal error and corruption, tables that are not as they were made."""
 
@@ -78,7 +82,8 @@ def connect(place: Address, *, read_only: bool = False) -> psycopg.Connection:
         StoreError: there is none to be had.
     """
     settings = "-c synchronous_commit=on" + (" -c default_transaction_read_only=on" if read_only else "")
-    settings += " -c lock_timeout=10s -c timezone=UTC -c client_min_messages=warning"
+    settings += f" -c lock_timeout={LOCK_SECONDS}s -c idle_in_transaction_session_timeout={IDLE_SECONDS}s"
+    settings += " -c timezone=UTC -c client_min_messages=warning"
     parts = {"connect_timeout": str(CONNECT_SECONDS), **place.parts}
     parts["options"] = f"{place.parts.get('options', '')} {settings}".strip()
     with translated(place):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from rootproof.apps.fleet.board import Board, Claim
 from rootproof.apps.fleet.tables import Tables, open_tables
 from rootproof.apps.fleet.work import Attempted, Dropped, Finished, Interrupted, Later, attempt, settled
-from rootproof.errors import StoreError
+from rootproof.errors import StoreBusy, StoreError
 from rootproof.stores import open_store
 
 if TYPE_CHECKING:
@@ -121,6 +121,19 @@ class Worker:
         self._pulse = Pulse(settings, self.signals)
         self._pulse.start()
 
+    def next(self) -> Claim | None:
+        """The next job that may be worked on, None where there is none, or the worker was stopped as it asked.
+
+        Raises:
+            StoreBusy: a process that stopped as it wrote holds up everybody, and did not go on within reason.
+        """
+        for _ in range(SETTLING_TRIES):
+            with contextlib.suppress(StoreBusy):
+                return self.board.claim(self.settings.batch, self.settings.lease, self.settings.models)
+            if self.stopped():
+                return None
+        return self.board.claim(self.settings.batch, self.settings.lease, self.settings.models)
+
     def serve(self, claim: Claim) -> Attempted:
         """Work on a claim and write down what becomes of it."""
         self._pulse.claim = claim
@@ -196,7 +209,7 @@ def work(settings: Settings) -> None:
     worker = Worker(settings)
     try:
         while not worker.stopped():
-            claim = worker.board.claim(settings.batch, settings.lease, settings.models)
+            claim = worker.next()
             if claim is not None:
                 worker.serve(claim)
             elif settings.batch and not worker.board.left(settings.batch):

@@ -217,3 +217,18 @@ def test_a_job_that_waited_for_a_person_goes_on_once_its_run_has(board: Board) -
     assert again and again.run == first.run and board.end(again, {"status": "success", "head": "h3"})
     board.cancel("b")
     assert board.take_up("b", lambda run: "h9") == 0, "a cancelled batch begins nothing"
+
+
+def test_all_jobs_that_go_on_are_taken_up_at_once(board: Board) -> None:
+    """Between two of them the batch would look as if it had ended, and workers would go home."""
+    board.add("b", [job("x"), job("y")], Limits())
+    for claim in [board.claim("b", 60.0, MODELS) for _ in range(2)]:
+        assert claim and board.end(claim, {"status": "waiting", "head": "h1"})
+    seen: list[int] = []
+
+    def head(run: str) -> str:
+        seen.append(board.left("b"))
+        return "h2"
+
+    assert board.take_up("b", head) == 2 and board.left("b") == 2
+    assert seen == [0, 0]

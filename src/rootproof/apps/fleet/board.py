@@ -19,6 +19,11 @@ from rootproof.ledger.lease import alive, owner
 
 CANCELLED: Mapping[str, Any] = {"status": "cancelled", "exit_status": 130, "reason": "the batch was cancelled"}
 
+_WAIT_AGAIN = (
+    "UPDATE fleet_jobs SET state='waiting', outcome=NULL, ended=NULL, not_before=0, attempt=attempt+1 "
+    "WHERE run=? AND outcome=?"
+)
+
 Pulse = Literal["held", "lost", "cancelled"]
 
 
@@ -91,18 +96,10 @@ class Board:
         """
         if self.cancelled(batch):
             return 0
-        count = 0
         ended = self.tables.query("SELECT run, outcome FROM fleet_jobs WHERE batch=? AND outcome IS NOT NULL", batch)
-        for run, outcome in ended:
-            said = json.loads(outcome)
-            if said["status"] == "waiting" and head(run) not in ("", said["head"]):
-                count += self.tables.change(
-                    "UPDATE fleet_jobs SET state='waiting', outcome=NULL, ended=NULL, not_before=0, attempt=attempt+1 "
-                    "WHERE run=? AND outcome=?",
-                    run,
-                    outcome,
-                )
-        return count
+        again = [(run, outcome) for run, outcome in ended if _gone_on(json.loads(outcome), run, head)]
+        with self.tables.exclusive():  # at once: between two of them the batch would look as if it had ended
+            return sum(self.tables.change(_WAIT_AGAIN, run, outcome) for run, outcome in again)
 
     def claim(self, batch: str, lease: float, models: Sequence[str], number: int = 0) -> Claim | None:
         """The next job that may be worked on now; None where there is none.
@@ -267,3 +264,8 @@ class Board:
             how = "no batch" if not found else f"{len(found)} batches"
             raise UsageError(f"{how} with a name beginning {prefix[:40]!r}", "`rootproof batch JOBS.jsonl` begins one")
         return str(found[0])
+
+
+def _gone_on(outcome: Mapping[str, Any], run: str, head: Callable[[str], str]) -> bool:
+    """Whether a run that waited for a person, when its outcome was told, has had an event since."""
+    return bool(outcome["status"] == "waiting" and head(run) not in ("", outcome["head"]))

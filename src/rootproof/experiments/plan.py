@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from rootproof.experiments.change import Change, Edit
 from rootproof.experiments.keys import key_edits
 from rootproof.experiments.mutants import Mutant
+from rootproof.experiments.neighbours import evenly
 from rootproof.experiments.operators import Operators
 from rootproof.experiments.sources import Sources, Statement
 from rootproof.experiments.spectrum import Spectrum
@@ -20,6 +21,8 @@ from rootproof.experiments.trace import Failure, Trace
 
 NEIGHBOURS = 40
 """Neighbours that a flip must keep in the engine; the cold protocol runs more."""
+NEAREST = 24
+"""Of these the first; the others are spread over all that are farther from the target."""
 SUSPECTS = 120
 A_SUSPECT = 160
 FRESH = 3
@@ -121,12 +124,10 @@ def _in_function(suspect: Suspect, sources: Sources) -> bool:
 
 
 def neighbours_of(suspect: Suspect | Statement, found: Spectrum) -> tuple[str, ...]:
-    """Passing tests that run the suspect's function; for code outside functions simply the nearest ones."""
+    """Passing tests that run the suspect's function; for code outside functions those nearest to the target."""
     keys = frozenset(k for k, s in found.ran.items() if (s.file, s.function) == (suspect.file, suspect.function))
-    if not keys:
-        order = sorted(range(len(found.passing)), key=lambda i: (-found.nearness[i], i))
-        return tuple(found.passing[i][0] for i in order[:NEIGHBOURS])
-    return found.neighbours_of(keys)[:NEIGHBOURS]
+    near = found.neighbours_of(keys) if keys else found.nearest()
+    return (*near[:NEAREST], *evenly(near[NEAREST:], NEIGHBOURS - NEAREST))
 
 
 def ran_at_import(trace: Trace, suspect: Suspect) -> bool:

@@ -137,6 +137,14 @@ class Spectrum:
         ep = sum(weight for weight, (_, ran) in zip(used, self.passing, strict=True) if key in ran)
         return Counts(float(key in self.failing), 1.0, ep, sum(used))
 
+    def nearest(self) -> tuple[str, ...]:
+        """Ids of all passing tests, the nearest to the target first."""
+        return tuple(self.passing[i][0] for i in self._order)
+
+    @property
+    def _order(self) -> list[int]:
+        return sorted(range(len(self.passing)), key=lambda i: (-self.nearness[i], i))
+
     def neighbours_of(self, keys: frozenset[tuple[str, int]]) -> tuple[str, ...]:
         """Ids of the passing tests that run any of these statements.
 
@@ -144,7 +152,7 @@ class Spectrum:
         tests of one path say less than one test of each path.
         """
         kinds: dict[frozenset[tuple[str, int]], list[int]] = {}
-        for i in sorted(range(len(self.passing)), key=lambda i: (-self.nearness[i], i)):
+        for i in self._order:
             ran = keys & self.passing[i][1]
             if ran:
                 kinds.setdefault(ran, []).append(i)

@@ -152,8 +152,12 @@ class Fleet:
 
     def told(self) -> list[dict[str, Any]]:
         """The outcomes that were told, when there are no more."""
-        assert self.teller.wait(DEADLINE) in self.ends, self.teller.stderr and self.teller.stderr.read()
-        return [json.loads(line) for line in (self.ground.folder / "told").read_text().splitlines()]
+        ended = self.teller.wait(DEADLINE)
+        told = [json.loads(line) for line in (self.ground.folder / "told").read_text().splitlines()]
+        if ended not in self.ends:
+            strange = [each for each in told if each["exit_status"] not in self.ends]
+            raise AssertionError(f"ended {ended}: {strange} {self.teller.stderr and self.teller.stderr.read()}")
+        return told
 
     def close(self) -> None:
         for process in (*self.workers, self.teller):

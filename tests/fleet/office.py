@@ -188,10 +188,16 @@ class OfficeFleet(Fleet):
             self.hire()
 
     def see_to_sleepers(self, pids: Sequence[int]) -> None:
-        """Another worker for each that stopped itself; it goes on once somebody else has taken its job over."""
+        """Another worker for each that stopped itself; it goes on once somebody else has taken its job over.
+
+        One whose heartbeat was writing to the one file that all write to goes on at once: nobody could overtake it.
+        """
         for worker in [worker for worker in self.workers if worker.pid in pids and worker.pid not in self.asleep]:
             held = self.running(worker)
             self.asleep[worker.pid] = (worker, held or ("", 0))
+            if self.blocked():
+                worker.send_signal(signal.SIGCONT)
+                self.asleep[worker.pid] = (worker, ("", 0))
             self.hire()
         for pid, (worker, held) in self.asleep.items():
             if held[0] and self.look(lambda board, held=held: board.tables.query(TAKEN, *held), lambda found: True):

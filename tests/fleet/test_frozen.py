@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from fleet.small import ground
@@ -42,6 +43,17 @@ def test_a_server_ends_a_transaction_whose_client_fell_silent(server: Cluster, m
     assert Board(frozen).claim("", 60.0, MODELS) is None, "a new connection is made with the next statement"
     frozen.close()
     other.close()
+
+
+def test_no_connection_waits_or_makes_others_wait_without_end(server: Cluster) -> None:
+    """Those of the queue's engine are made of the same parts; an address's own options are kept."""
+    place = postgres_errors.address(f"{server.database()}?options=-c%20statement_timeout%3D77s")
+    with psycopg.connect(**postgres_errors.bounded(place)) as made:
+        found = [
+            made.execute(f"SHOW {name}").fetchone()
+            for name in ("lock_timeout", "idle_in_transaction_session_timeout", "statement_timeout")
+        ]
+    assert found == [("10s",), ("5s",), ("77s",)]
 
 
 def test_a_worker_waits_for_a_file_that_somebody_holds(

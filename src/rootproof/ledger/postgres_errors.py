@@ -82,12 +82,17 @@ def connect(place: Address, *, read_only: bool = False) -> psycopg.Connection:
         StoreError: there is none to be had.
     """
     settings = "-c synchronous_commit=on" + (" -c default_transaction_read_only=on" if read_only else "")
-    settings += f" -c lock_timeout={LOCK_SECONDS}s -c idle_in_transaction_session_timeout={IDLE_SECONDS}s"
     settings += " -c timezone=UTC -c client_min_messages=warning"
-    parts = {"connect_timeout": str(CONNECT_SECONDS), **place.parts}
-    parts["options"] = f"{place.parts.get('options', '')} {settings}".strip()
+    parts = bounded(place, settings)
     with translated(place):
         return psycopg.connect(**parts, autocommit=True, application_name="rootproof")  # type: ignore[arg-type]
+
+
+def bounded(place: Address, settings: str = "") -> dict[str, str]:
+    """What a connection is made with: nobody waits, or makes others wait, without end."""
+    parts = {"connect_timeout": str(CONNECT_SECONDS), **place.parts}
+    settings += f" -c lock_timeout={LOCK_SECONDS}s -c idle_in_transaction_session_timeout={IDLE_SECONDS}s"
+    return {**parts, "options": f"{place.parts.get('options', '')} {settings.strip()}".strip()}
 
 
 class translated:

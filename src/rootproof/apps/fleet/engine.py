@@ -27,7 +27,7 @@ from rootproof.apps.fleet.tokens import TASK, lane, prepare, reap, replace_lost
 from rootproof.apps.fleet.work import Finished, Later
 from rootproof.apps.fleet.worker import Settings, Worker
 from rootproof.errors import StoreError, StoreUnreachable
-from rootproof.ledger.postgres_errors import Address, address, translated
+from rootproof.ledger.postgres_errors import Address, address, bounded, translated
 from rootproof.stores import chosen_store, server
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Engine(threading.Thread):
             )
 
     def _connector(self) -> procrastinate.PsycopgConnector:
-        parts = {"connect_timeout": "10", **self.place.parts, "application_name": "rootproof worker"}
+        parts = {**bounded(self.place), "application_name": "rootproof worker"}
         return procrastinate.PsycopgConnector(kwargs=parts, min_size=1, max_size=4, timeout=10.0)
 
     def next(self) -> Handed | None:

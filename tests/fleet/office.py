@@ -194,10 +194,10 @@ class OfficeFleet(Fleet):
         """
         for worker in [worker for worker in self.workers if worker.pid in pids and worker.pid not in self.asleep]:
             held = self.running(worker)
-            self.asleep[worker.pid] = (worker, held or ("", 0))
             if self.blocked():
                 worker.send_signal(signal.SIGCONT)
-                self.asleep[worker.pid] = (worker, ("", 0))
+                held = None
+            self.asleep[worker.pid] = (worker, held or ("", 0))
             self.hire()
         for pid, (worker, held) in self.asleep.items():
             if held[0] and self.look(lambda board, held=held: board.tables.query(TAKEN, *held), lambda found: True):

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import TypeVar
@@ -141,8 +142,9 @@ class Spectrum:
         """Ids of all passing tests, the nearest to the target first."""
         return tuple(self.passing[i][0] for i in self._order)
 
-    @property
+    @cached_property
     def _order(self) -> list[int]:
+        """Places in ``passing``, the nearest first."""
         return sorted(range(len(self.passing)), key=lambda i: (-self.nearness[i], i))
 
     def neighbours_of(self, keys: frozenset[tuple[str, int]]) -> tuple[str, ...]:

@@ -127,12 +127,15 @@ class Worker:
         Raises:
             StoreBusy: a process that stopped as it wrote holds up everybody, and did not go on within reason.
         """
-        for _ in range(SETTLING_TRIES):
-            with contextlib.suppress(StoreBusy):
+        for tried in range(SETTLING_TRIES + 1):
+            try:
                 return self.board.claim(self.settings.batch, self.settings.lease, self.settings.models)
+            except StoreBusy:
+                if tried == SETTLING_TRIES:
+                    raise
             if self.stopped():
-                return None
-        return self.board.claim(self.settings.batch, self.settings.lease, self.settings.models)
+                break
+        return None
 
     def serve(self, claim: Claim) -> Attempted:
         """Work on a claim and write down what becomes of it."""

@@ -1,7 +1,11 @@
-"""Somebody stops within a transaction: a server ends it, and in the one file of this machine the others wait for it."""
+"""Somebody stops within a transaction: a server ends it, and in the one file of this machine the others wait for it.
+
+A server that is away for a moment is waited for as well.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sqlite3
 import threading
@@ -18,7 +22,7 @@ from rootproof.apps.fleet import tables
 from rootproof.apps.fleet.board import Board, Limits
 from rootproof.apps.fleet.job import Terms, read_jobs
 from rootproof.apps.fleet.worker import Settings, work
-from rootproof.errors import StoreUnreachable
+from rootproof.errors import StoreDamaged, StoreUnreachable
 from rootproof.ledger import postgres_errors
 
 MODELS = ("detective",)
@@ -73,3 +77,34 @@ def test_a_worker_waits_for_a_file_that_somebody_holds(
     assert board.counts("b") == {"success": 1}
     board.tables.close()
     writer.close()
+
+
+def test_a_server_that_comes_back_is_waited_for(server: Cluster) -> None:
+    url, asked = server.database(), 0
+    tables.open_tables(url).close()
+    server.stop()
+
+    def ask() -> tables.Tables:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            server.start()
+        return tables.open_tables(url)
+
+    with contextlib.closing(tables.patiently(ask)) as found:
+        assert Board(found).claim("", 60.0, MODELS) is None
+    assert asked == 2
+
+
+def test_what_waiting_does_not_mend_is_said_at_once(tmp_path: Path) -> None:
+    asked = 0
+
+    def ask() -> tables.Tables:
+        nonlocal asked
+        asked += 1
+        return tables.open_tables(tmp_path / "no-store")
+
+    (tmp_path / "no-store").write_text("no database, whatever its name says\n" * 100)
+    with pytest.raises(StoreDamaged):
+        tables.patiently(ask)
+    assert asked == 1

@@ -18,7 +18,7 @@ from pathlib import Path
 from rootproof import diagnosis
 from rootproof.apps.fleet.board import Board, Ended, Limits
 from rootproof.apps.fleet.job import Job, as_json
-from rootproof.apps.fleet.tables import open_tables
+from rootproof.apps.fleet.tables import open_tables, patiently
 from rootproof.errors import StoreError, UsageError
 from rootproof.stores import Named, chosen_store, open_store, queue_address
 from rootproof.text import one_line
@@ -91,17 +91,18 @@ def follow(giving: Giving, batch: str, tell: Callable[[Ended, int, int], None]) 
 
     Raises:
         KeyboardInterrupt: after the workers gave back what they had.
+        StoreError: the store stayed away as it began, or at its end.
         UsageError: workers die as soon as they begin.
     """
-    tables = open_tables(giving.store)
+    tables = patiently(lambda: open_tables(giving.store))
     board, told = Board(tables), Told()
     crew = Crew(giving, batch)
-    total = sum(board.counts(batch).values())
     try:
+        total = sum(patiently(lambda: board.counts(batch)).values())
         while True:
             _tell_new(board, batch, told, lambda ended: tell(ended, len(told.numbers), total))
             if len(told.numbers) >= total:
-                return board.counts(batch)
+                return patiently(lambda: board.counts(batch))
             crew.keep(total)
             time.sleep(POLL_SECONDS)
     finally:

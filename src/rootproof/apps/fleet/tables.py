@@ -9,17 +9,22 @@ from __future__ import annotations
 import abc
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from rootproof.errors import StoreBusy, StoreError, StoreUnreachable
 from rootproof.ledger.sqlite_errors import transaction, translated
 from rootproof.stores import Named, chosen_store, open_store, server
 
 if TYPE_CHECKING:
     import psycopg
 
+T = TypeVar("T")
 BUSY_SECONDS = 20.0
+PATIENT_TRIES = 30
+LONGEST_PAUSE = 5.0
 FLEET = 7_402_118_237
 """Key of the advisory lock that makes exclusive blocks of different machines follow each other."""
 
@@ -144,6 +149,19 @@ def open_tables(named: Named) -> Tables:
     chosen = chosen_store(named)
     address = server(chosen)
     return PostgresTables(address) if address else SqliteTables(Path(chosen))
+
+
+def patiently(ask: Callable[[], T], away: tuple[type[StoreError], ...] = (StoreBusy, StoreUnreachable)) -> T:
+    """What the store answers; one that is away is asked again, for some two minutes.
+
+    Raises:
+        StoreError: it stayed away, or has an error of another kind.
+    """
+    for tried in range(PATIENT_TRIES):
+        with contextlib.suppress(*away):
+            return ask()
+        time.sleep(min(0.1 * 2**tried, LONGEST_PAUSE))
+    return ask()
 
 
 def _sqlite(statement: str) -> str:

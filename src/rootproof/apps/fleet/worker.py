@@ -17,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from rootproof.apps.fleet.board import Board, Claim
-from rootproof.apps.fleet.tables import Tables, open_tables
+from rootproof.apps.fleet.tables import PATIENT_TRIES, Tables, open_tables, patiently
 from rootproof.apps.fleet.work import Attempted, Dropped, Finished, Interrupted, Later, attempt, settled
 from rootproof.errors import StoreBusy, StoreError
 from rootproof.stores import open_store
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rootproof.ledger.store import Store
 
 IDLE_SECONDS = 0.2
-SETTLING_TRIES = 30
 
 
 @dataclass(frozen=True)
@@ -127,11 +126,11 @@ class Worker:
         Raises:
             StoreBusy: a process that stopped as it wrote holds up everybody, and did not go on within reason.
         """
-        for tried in range(SETTLING_TRIES + 1):
+        for tried in range(PATIENT_TRIES + 1):
             try:
                 return self.board.claim(self.settings.batch, self.settings.lease, self.settings.models)
             except StoreBusy:
-                if tried == SETTLING_TRIES:
+                if tried == PATIENT_TRIES:
                     raise
             if self.stopped():
                 break
@@ -170,15 +169,10 @@ class Worker:
         Raises:
             StoreError: it stayed away.
         """
-        for tried in range(SETTLING_TRIES + 1):
-            try:
-                if isinstance(result, Finished):
-                    return self.board.end(claim, result.outcome)
-                return isinstance(result, Later) and self.board.give_back(claim, result.seconds, fault=result.fault)
-            except StoreError:
-                if tried == SETTLING_TRIES:
-                    raise
-                time.sleep(min(0.1 * 2**tried, 5.0))
+        if isinstance(result, Finished):
+            return patiently(lambda: self.board.end(claim, result.outcome), (StoreError,))
+        if isinstance(result, Later):
+            return patiently(lambda: self.board.give_back(claim, result.seconds, fault=result.fault), (StoreError,))
         return False
 
     def _open_store(self) -> Store:

@@ -81,10 +81,14 @@ class Cluster:
         return True
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """SIGINT: every connection is cut; SIGQUIT: as after a crash."""
+        """SIGINT: every connection is cut; SIGQUIT: as after a crash. Sent again where the server does not act upon it."""
         assert self.process is not None
-        self.process.send_signal(how)
-        self.process.wait(timeout=60)
+        deadline = time.monotonic() + 60
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, (self.folder / "log").read_text()
+            self.process.send_signal(how)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=10)
         self.process = None
 
     def restart(self) -> None:

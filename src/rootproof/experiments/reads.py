@@ -1,8 +1,7 @@
 """Truths no test executes: class attributes and module data, reached through what the failing run reads.
 
 A name or attribute that the failing statements read is looked up among the assignments in class bodies and at
-module level of the files that the run imported. Operators in the test's own failing statement read the methods that
-Python calls for them.
+module level of the files that the run imported. An operator reads the methods that Python calls for it.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from rootproof.experiments.sources import MODULE, Module, Sources, Statement
+from rootproof.experiments.sources import MODULE, Sources, Statement
 from rootproof.experiments.spectrum import is_suspect, is_test_file
 from rootproof.experiments.trace import Trace
 
@@ -114,9 +113,10 @@ def data_suspects(
             continue
         names = Counter(name for part in header_only(node) for name in read_names(part))
         for name in names:
-            namesakes = defined.get(name, ())
-            for statement in namesakes:
-                value = score * weight * _alive(statement, trace, sources) / len(namesakes) ** 0.5
+            namesakes = [(statement, _alive(statement, trace, sources)) for statement in defined.get(name, ())]
+            shared = max(sum(alive for _, alive in namesakes), 1.0) ** 0.5
+            for statement, alive in namesakes:
+                value = score * weight * alive / shared
                 if statement.key not in found or value > found[statement.key][1]:
                     found[statement.key] = (statement, value, f"{name} is read at {file}:{line}")
     return found
@@ -142,39 +142,3 @@ def _test_readers(trace: Trace, scores: Mapping[tuple[str, int], float]) -> list
     last = max((trace.story.lines.get(key, (0, 0, 0))[1] for key in lines), default=0)
     late = sorted(lines, key=lambda key: trace.story.lines[key][1])[-LATE:] if last else []
     return [(key, best, DIRECT if key in failing or key in late else 0.5) for key in sorted(lines | failing)]
-
-
-def missing_methods(trace: Trace, sources: Sources) -> list[tuple[Statement, str]]:
-    """Classes whose code ran in the target and that lack the method behind an operator of the failing statement."""
-    wanted: set[str] = set()
-    for file, line, *_ in trace.failure.frames if trace.failure else ():
-        statement = sources.statement(file, line) if is_test_file(file) else None
-        module = sources.module(file)
-        node = module.statement_nodes.get(statement.first) if module and statement else None
-        wanted.update(m for part in ast.walk(node) for m in operator_methods(part)) if node else None
-    found: list[tuple[Statement, str]] = []
-    for file in trace.lines:
-        module = None if is_test_file(file) else sources.module(file)
-        if module is not None and wanted:
-            found += _lacking(module, trace.lines[file], wanted)
-    return found
-
-
-def _lacking(module: Module, ran: frozenset[int], wanted: set[str]) -> Iterator[tuple[Statement, str]]:
-    for statement in module.statements:
-        node = module.statement_nodes.get(statement.first)
-        if not isinstance(node, ast.ClassDef) or ran.isdisjoint(range(node.lineno, (node.end_lineno or 0) + 1)):
-            continue
-        inside = {getattr(part, "name", "") for part in node.body} | {
-            n for part in node.body for n in assigned_names(part)
-        }
-        lacking = sorted(m for m in wanted if m not in inside and m in ("__eq__", "__lt__", "__contains__", "__hash__"))
-        if lacking:
-            name = next(
-                (f.name for f in module.functions.values() if not f.is_function and f.last == node.end_lineno), ""
-            )
-            last = node.body[-1]
-            place = Statement(
-                module.file, last.end_lineno or last.lineno, last.end_lineno or last.lineno, "ClassDef", name
-            )
-            yield place, f"class {node.name} has no {lacking[0]} of its own, and the failing statement uses it"

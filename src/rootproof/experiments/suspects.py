@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rootproof.experiments.reads import data_suspects, missing_methods
+from rootproof.experiments.lacking import missing_methods
+from rootproof.experiments.reads import data_suspects
 from rootproof.experiments.sources import Function, Sources, Statement
 from rootproof.experiments.spectrum import Spectrum, is_test_file, mean_ranks, ochiai
 from rootproof.experiments.trace import Trace
@@ -29,6 +30,9 @@ BRANCH = 1.01
 DATA = 0.6
 """Data counts less than the statement that reads it."""
 MISSING = 0.5
+"""For a class that lacks a method, shared among all such classes."""
+OUTGROWN = 1.01
+"""A class that adds state counts a little more than the inherited method that leaves it out."""
 SHALLOW = 0.05
 """For a function the test calls itself; one n calls further in gets a share of 1 / n. A check that is missing
 altogether (nothing was raised) is missed where the input comes in, so it counts four times there."""
@@ -216,7 +220,10 @@ def _add_data(trace: Trace, sources: Sources, tables: Tables) -> None:
             places[key], scores[key] = statement, DATA * score
             reasons[key] = f"runs at import only; {reason}"
     lacking = missing_methods(trace, sources)
-    for statement, reason in lacking:
-        if statement.key not in places:
-            places[statement.key], scores[statement.key] = statement, MISSING / len(lacking) ** 0.5
-            reasons[statement.key] = reason
+    for each in lacking:
+        inherited = max((scores[k] for k, s in places.items() if (s.file, s.function) == each.instead), default=0.0)
+        possible = each.places if each.instead else each.places[:1]
+        for place in [place for place in possible if place.key not in places][:1]:
+            places[place.key] = place
+            scores[place.key] = OUTGROWN * inherited if each.instead else MISSING / len(lacking) ** 0.5
+            reasons[place.key] = each.reason

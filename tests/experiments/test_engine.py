@@ -89,6 +89,25 @@ def test_data_that_no_test_executes_is_reached_by_its_readers(root: Path, study:
     assert line_of(root, "LIMITS") not in lines
 
 
+def test_data_of_a_class_that_did_not_run_takes_less_from_its_namesake(tmp_path: Path) -> None:
+    """Of two classes with the attribute that is read, the one that ran is the likelier owner."""
+    crate = "\n\nclass Crate:\n    free_from = 60\n\n    def __init__(self):\n        self.items = []\n"
+    idle = FILES | {PRICE: FILES[PRICE] + crate}
+    busy = idle | {"tests/test_price.py": FILES["tests/test_price.py"].replace("basket = Basket()", MIXED)}
+    alone, shared = (_score_of_data(lay(tmp_path / name, files)) for name, files in (("idle", idle), ("busy", busy)))
+    assert alone > shared
+
+
+MIXED = "basket = (price_module.Crate(), Basket())[1]"
+
+
+def _score_of_data(root: Path) -> float:
+    tests = root / "tests/test_price.py"
+    tests.write_text("import shop.price as price_module\n" + tests.read_text("utf-8"), "utf-8")
+    found = engine_for(root).study(TARGET, 60).ranking.statements
+    return next(each.score for each in found if each.first == line_of(root, "free_from = 50"))
+
+
 def test_the_search_finds_the_boundary_and_keeps_the_neighbours(root: Path) -> None:
     engine = engine_for(root)
     study, search = engine.search(TARGET, 60, MutantLimits(seconds=60, cpu_seconds=60))

@@ -27,14 +27,14 @@ MADE = frozenset(("dataclass", "define", "frozen", "mutable", "attrs", "s"))
 class Lacking:
     """A class that lacks a method."""
 
-    places: tuple[Statement, Statement]
-    """The end of the class, where the method would be put in; its header, where the last line is a suspect itself."""
+    places: tuple[Statement, ...]
+    """Where it may stand among the suspects, the first that no other has: the end of the class, then its header."""
     reason: str
     instead: tuple[str, str] | None = None
     """(file, function) of the inherited method that ran instead and leaves out what the class adds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Class:
     module: Module
     node: ast.ClassDef
@@ -67,25 +67,22 @@ class _Class:
 
 
 def missing_methods(trace: Trace, sources: Sources) -> list[Lacking]:
-    """Classes whose code ran in the target and that lack a method it needs; none twice, the surer sign first."""
+    """Classes whose code ran in the target and that lack a method it needs; each once, by the surer sign."""
     classes = list(_classes(trace, sources))
-    ran = [each for each in classes if _ran(trace, each.module.file, each.node)]
-    found = [each for one in ran for each in _outgrown(one, classes, trace)]
     wanted = _wanted(trace, sources)
-    for one in ran:
-        lacking = sorted(method for method in wanted if method in COMPARED and not one.has(method))
-        if lacking and one.places not in {each.places for each in found}:
-            why = f"class {one.node.name} has no {lacking[0]} of its own, and the failing statement uses it"
-            found.append(Lacking(one.places, why))
-    return found
+    ran = (each for each in classes if _ran(trace, each.module.file, each.node))
+    found = (_outgrown(each, classes, trace) or _without(each, wanted) for each in ran)
+    return [each for each in found if each]
 
 
 def _classes(trace: Trace, sources: Sources) -> Iterator[_Class]:
     for file in dict.fromkeys((*trace.lines, *trace.imported)):
         module = None if is_test_file(file) else sources.module(file)
-        for statement in module.statements if module else ():
-            node = module.statement_nodes.get(statement.first) if module else None
-            if module and isinstance(node, ast.ClassDef):
+        if module is None:
+            continue
+        for statement in module.statements:
+            node = module.statement_nodes.get(statement.first)
+            if isinstance(node, ast.ClassDef):
                 yield _Class(module, node)
 
 
@@ -104,20 +101,30 @@ def _wanted(trace: Trace, sources: Sources) -> set[str]:
     return wanted
 
 
-def _outgrown(one: _Class, classes: list[_Class], trace: Trace) -> Iterator[Lacking]:
+def _without(one: _Class, wanted: set[str]) -> Lacking | None:
+    """The class, where it has no method for an operator of the failing statement."""
+    lacking = sorted(method for method in wanted if method in COMPARED and not one.has(method))
+    if not lacking:
+        return None
+    why = f"class {one.node.name} has no {lacking[0]} of its own, and the failing statement uses it"
+    return Lacking(one.places[:1], why)
+
+
+def _outgrown(one: _Class, classes: list[_Class], trace: Trace) -> Lacking | None:
     """The class, where an inherited ``__eq__`` ran that leaves out the state the class adds."""
     if one.has("__eq__") or any(_name(part) in MADE for d in one.node.decorator_list for part in ast.walk(d)):
-        return
+        return None
     above = _ancestors(one, classes)
     owner = next((each for each in above if each.has("__eq__")), None)
     method = next((m for m in owner.methods if m.name == "__eq__"), None) if owner else None
     added = one.state.difference(*(each.state for each in above))
     if owner is None or method is None or not added or not _ran(trace, owner.module.file, method):
-        return
-    if GENERIC.isdisjoint(read := {_name(part) for part in ast.walk(method)}) and added.isdisjoint(read):
-        name = owner.module.function_at(method.body[0].lineno).name
-        words = f"class {one.node.name} adds {', '.join(sorted(added)[:3])} and has no __eq__ of its own"
-        yield Lacking(one.places, f"{words}: {name} does not compare that", (owner.module.file, name))
+        return None
+    if not {_name(part) for part in ast.walk(method)}.isdisjoint(GENERIC | added):
+        return None
+    name = owner.module.function_at(method.body[0].lineno).name
+    words = f"class {one.node.name} adds {', '.join(sorted(added)[:3])} and has no __eq__ of its own"
+    return Lacking(one.places, f"{words}: {name} does not compare that", (owner.module.file, name))
 
 
 def _ancestors(one: _Class, classes: list[_Class]) -> list[_Class]:

@@ -221,9 +221,8 @@ def _add_data(trace: Trace, sources: Sources, tables: Tables) -> None:
             reasons[key] = f"runs at import only; {reason}"
     lacking = missing_methods(trace, sources)
     for each in lacking:
-        inherited = max((scores[k] for k, s in places.items() if (s.file, s.function) == each.instead), default=0.0)
-        possible = each.places if each.instead else each.places[:1]
-        for place in [place for place in possible if place.key not in places][:1]:
-            places[place.key] = place
-            scores[place.key] = OUTGROWN * inherited if each.instead else MISSING / len(lacking) ** 0.5
-            reasons[place.key] = each.reason
+        place = next((place for place in each.places if place.key not in places), None)
+        if place is not None:
+            instead = (scores[key] for key, s in places.items() if (s.file, s.function) == each.instead)
+            score = OUTGROWN * max(instead, default=0.0) if each.instead else MISSING / len(lacking) ** 0.5
+            places[place.key], scores[place.key], reasons[place.key] = place, score, each.reason

@@ -70,7 +70,7 @@ def _words(contract: Contract, state: State, subject: str, text: str, told: set[
         fact = state.facts.get((name, subject)) or state.facts.get((name, ""))
         if fact is None:
             item = provider(contract, name)
-            notes.append(f"{name}: not established" + (f"; needs {needs(item)}" if item else ""))
+            notes.append(f"{name}: not established" + (f"; needs {needs(item, contract)}" if item else ""))
         elif fact.standing != "held":
             notes.append(f"{name}: {fact.standing}" + (f": {fact.why}" if fact.why else ""))
         else:
@@ -88,9 +88,10 @@ def provider(contract: Contract, name: str) -> EvidenceItem | None:
     return None
 
 
-def needs(item: EvidenceItem) -> str:
-    """What an evidence item asks for, in words."""
-    where = ", ".join(f"{key} {value}" for key, value in item.where.items())
+def needs(item: EvidenceItem, contract: Contract | None = None) -> str:
+    """What an evidence item asks for, in words; what the tool's own settings say already is left out."""
+    known = contract.tools.get(item.tool, {}) if contract else {}
+    where = ", ".join(f"{key} {value}" for key, value in item.where.items() if known.get(key) != value)
     expect = ", ".join(f"{key}={value!r}" for key, value in item.expect.items())
     parts = [item.tool + (f" on {where}" if where else "")]
     if expect:

@@ -23,12 +23,22 @@ from rootproof.tools.interface import Field, ToolSpec
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 CEILING = 12_000
 """Most characters of a view, however long the run gets."""
+FIXED = 6_500
+"""Beyond so many characters the fixed part's lists are cut, for the last observation must have room."""
 LAST = 4_500
-"""Most characters of the last observation's text."""
+"""Most characters of the last observation."""
+LEAST = 60
+"""A list with less room says nothing of what it leaves out."""
+TELLING = 100_000
+"""A limit that no request meets by mistake is not told."""
 FACTS = 2_000
 EARLIER = 2_500
 """Most characters of an earlier observation that is shown whole again."""
 EARLIER_LINES = 24
+EARLIER_LINE = 120
+"""Characters kept free for the line of an earlier observation."""
+FOR_EARLIER = 800
+"""Characters that the last observation leaves to earlier ones, where there are any."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +54,24 @@ class Frame:
 def frame(contract: Contract, specs: Iterable[ToolSpec]) -> Frame:
     """Render the fixed part once for a run."""
     specs = sorted(specs, key=lambda spec: spec.name)
+    shared = _shared(contract, specs)
     fixed = {
         "how": mode.how(contract),
         "goal": visible(contract.goal),
         "mode": contract.mode,
         "criteria": [_cut(text, 200) for text in contract.completion.all],
-        "evidence": [_cut(f"{item.id}: {completion.needs(item)}", 240) for item in contract.evidence][:20],
+        "evidence": [_cut(f"{item.id}: {completion.needs(item, contract)}", 240) for item in contract.evidence][:20],
         "readable": _bounded(contract.scope.read),
         "tests": _bounded(contract.scope.tests),
         "max_steps": contract.budget.max_steps,
-        "tools": {spec.name: _tool(contract, spec) for spec in specs},
+        "settings": shared,
+        "tools": {spec.name: _tool(contract, spec, shared) for spec in specs},
     }
     text = _json(fixed)
-    if len(text) > CEILING * 2 // 3:
-        for key in ("evidence", "readable", "tests"):
-            fixed[key] = _bounded(fixed[key], 600)  # type: ignore[arg-type]
-        text = _json(fixed)
+    for key, least in (("tests", 300), ("readable", 300), ("evidence", 600)):
+        if len(text) > FIXED:
+            fixed[key] = _bounded(fixed[key], least)  # type: ignore[arg-type]
+            text = _json(fixed)
     records = {record.fact for spec in specs for record in spec.records if record.how == "append"}
     return Frame(text[:-1], frozenset(records))
 
@@ -73,14 +85,26 @@ def _bounded(values: Iterable[str], limit: int = 1500) -> list[str]:
     return [*shown, f"... and {len(rest)} more"] if rest else shown
 
 
-def _tool(contract: Contract, spec: ToolSpec) -> dict[str, object]:
+def _shared(contract: Contract, specs: Iterable[ToolSpec]) -> dict[str, object]:
+    """Settings that several tools have alike, told once."""
+    found: dict[str, list[object]] = {}
+    for spec in specs:
+        for name, value in contract.tools.get(spec.name, {}).items():
+            found.setdefault(name, []).append(value)
+    return {
+        name: values[0] for name, values in found.items() if len(values) > 1 and values.count(values[0]) == len(values)
+    }
+
+
+def _tool(contract: Contract, spec: ToolSpec, shared: Mapping[str, object]) -> dict[str, object]:
     settings = contract.tools.get(spec.name, {})
+    own = {name: value for name, value in settings.items() if name not in shared}
     shown: dict[str, object] = {
         "does": spec.doc + (" A person must approve each call." if spec.side.approval else ""),
         "input": {field.name: _field(field, settings) for field in spec.fields},
     }
-    if settings:
-        shown["settings"] = dict(settings)
+    if own:
+        shown["settings"] = own
     return shown
 
 
@@ -91,16 +115,14 @@ def _field(field: Field, settings: Mapping[str, object]) -> str:
         "integer": "whole number",
         "flag": "true or false",
     }
-    parts = [kinds.get(field.kind, field.kind)]
+    parts = ["one of " + ", ".join(field.choices) if field.choices else kinds.get(field.kind, field.kind)]
     most = settings.get(f"max_{field.name}_chars", field.most)
-    if field.choices:
-        parts.append("one of " + ", ".join(field.choices))
     if field.items:
         parts.append("of objects with " + ", ".join(field.items))
-    if most is not None:
+    if isinstance(most, int) and field.kind != "name" and most < TELLING:
         parts.append(f"at most {most}" + (" characters" if field.kind == "text" else ""))
     if not field.required:
-        parts.append(f"optional, {json.dumps(settings.get(field.name, field.default))}")
+        parts.append(f"optional, {'as set' if field.name in settings else json.dumps(field.default)}")
     return f"{'; '.join(parts)}: {field.doc}"
 
 
@@ -121,7 +143,8 @@ def render(contract: Contract, frame: Frame, state: State) -> View:
     words, last = _json(told), "null"
     room = CEILING - len(frame.text) - len(words) - len(', "last": null, "earlier": []') - 40
     if state.last is not None:
-        last = _last(state, min(LAST, max(room - 800, 200)))
+        reserved = min(FOR_EARLIER, EARLIER_LINE * len(state.trail))
+        last = _last(state, min(LAST, max(room - reserved, 200)))
         room -= len(last) - len("null")
     text = _joined(frame, words, last, f"[{', '.join(_earlier(state, room))}]")
     return View(_sealed(frame, told, last) if len(text) > CEILING else text, len(frame.text))
@@ -205,11 +228,7 @@ def _line(seen: Seen) -> str:
 
 def _shown(seen: Seen, room: int, more: Mapping[str, object]) -> str:
     observed = seen.observed
-    fields = (
-        {name: _small(value, room // 3) for name, value in observed.fields.items()}
-        if isinstance(observed.fields, dict)
-        else {}
-    )
+    fields = _told(observed.fields, room * 4 // 5) if isinstance(observed.fields, dict) else {}
     shown: dict[str, object] = {"step": seen.step, "tool": observed.tool, "result": fields, "unverified": True, **more}
     if observed.flags:
         shown["flags"] = list(observed.flags)
@@ -221,25 +240,29 @@ def _shown(seen: Seen, room: int, more: Mapping[str, object]) -> str:
     return f'{head[:-1]}, "text": {_fit(observed.excerpt, room - len(head) - 12)}}}'
 
 
-def _small(value: object, room: int) -> object:
-    if isinstance(value, str):
-        return _cut(visible(value), 300)
-    if isinstance(value, list | dict):
-        encoded = _json(value)
-        return value if len(encoded) <= room else _some(value, room)
-    return value
+def _told(fields: Mapping[str, object], room: int) -> dict[str, object]:
+    """Values of an observation: texts cut, lists as far as they go; large ones get the room that small ones leave."""
+    sizes = {name: len(_json(value)) for name, value in fields.items() if isinstance(value, list | dict)}
+    told = {name: _cut(visible(value), 300) if isinstance(value, str) else value for name, value in fields.items()}
+    for count, name in enumerate(sorted(sizes, key=lambda name: sizes[name])):
+        share = max(room, 0) // (len(sizes) - count)
+        value = fields[name]
+        if sizes[name] > share:
+            told[name] = _some(value, share)  # type: ignore[arg-type]
+        room -= min(sizes[name], share)
+    return told
 
 
 def _some(value: list[object] | dict[str, object], room: int) -> object:
-    """The first entries of a list as they fit, whole; other structures are left out and say so."""
+    """The first entries of a list as they fit, whole, and how many more there are; other structures are left out."""
     if isinstance(value, dict):
         return f"left out: {len(value)} entries"
     shown: list[object] = []
     for item in value:
-        if len(_json([*shown, item])) > room:
+        if len(_json([*shown, item])) > room - len(', "... and 1000 more"'):
             break
         shown.append(item)
-    return shown
+    return [*shown, f"... and {len(value) - len(shown)} more"] if room > LEAST else shown
 
 
 def _earlier(state: State, room: int) -> list[str]:
@@ -248,7 +271,7 @@ def _earlier(state: State, room: int) -> list[str]:
     shown: list[str] = []
     count = 0
     for count, seen in enumerate(rest):
-        reserved = 120 * min(len(rest) - count, EARLIER_LINES)
+        reserved = EARLIER_LINE * min(len(rest) - count, EARLIER_LINES)
         if reserved > room or len(seen.observed.excerpt) > EARLIER or len(_whole(seen)) + 2 + reserved > room:
             break
         shown.append(_whole(seen))

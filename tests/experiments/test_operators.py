@@ -113,6 +113,29 @@ def test_what_was_left_out(operator: str, line: int, after: str) -> None:
     assert after in edits(SHOP, line).get(operator, [])
 
 
+BLOCKS = """\
+def run(self, root):
+    for block in root.iter():
+        if len(block) == 1 and block[0].tag == 'code':
+            code = Highlighted(
+                self.unescape(block[0].text),
+                size=self.size,
+            )
+            self.store([part.tag for part in code])
+"""
+
+
+def test_what_is_handed_on_is_guarded_too_and_a_loop_further_out_goes_on_with_the_next() -> None:
+    found = edits(BLOCKS, 4)["guard"]
+    assert any(text.startswith("if block[0].text is None:\n                continue\n") for text in found)
+    assert any(text.startswith("if not block[0]:\n                return\n") for text in found)
+
+
+def test_a_name_that_only_a_comprehension_binds_is_not_guarded() -> None:
+    found = edits(BLOCKS, 8)["guard"]
+    assert any("if not code:" in text for text in found) and not any(" part" in text.split("\n")[0] for text in found)
+
+
 def test_a_method_that_is_called_for_what_it_does_gives_nothing_to_keep() -> None:
     assert "keep_value" not in edits(SHOP, 7)
     assert not any(step.startswith("self.coins = coins") for step in edits(SHOP, 15)["step"]), "coins is unknown there"

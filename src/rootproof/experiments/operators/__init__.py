@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rootproof.experiments.change import Edit
-from rootproof.experiments.operators import blocks, conditions, conversions, missing, values
+from rootproof.experiments.operators import blocks, conditions, conversions, guards, missing, values
 from rootproof.experiments.operators.rewrite import Rewrite, as_edit, header_nodes
 from rootproof.experiments.operators.vocabulary import Scope, Vocabulary, scope_of, vocabulary
 from rootproof.experiments.sources import FunctionNode, Module, Statement
@@ -59,7 +59,7 @@ class Operators:
         yield from blocks.augmented(module, node)
         yield from blocks.deletion(module, node)
         yield from blocks.exchange(module, node, _following(module, node))
-        yield from blocks.guard(module, statement, node, scope)
+        yield from guards.guard(module, statement, node, scope)
         yield from blocks.defaults(module, node)
         yield from missing.fresh_default(module, node)
         yield from missing.kept(module, node)
@@ -84,7 +84,7 @@ class Operators:
         yield from values.call(module, part, words, scope)
         yield from values.index(module, part)
         yield from values.choice(module, part)
-        yield from missing.guarded(module, part, parent, scope)
+        yield from guards.guarded(module, part, parent, scope)
         yield from missing.shifted(module, part, parent)
         yield from conversions.patterns(module, part)
         yield from conversions.wrapped(module, part, parent, words)

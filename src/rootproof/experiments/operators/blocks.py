@@ -1,4 +1,4 @@
-"""Operators on whole statements: deleted, guarded, exchanged with the next, another augmented assignment."""
+"""Operators on whole statements: deleted, exchanged with the next, another augmented assignment."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from rootproof.experiments.operators.rewrite import Rewrite, end_of, replace, short, start_of, text_of
-from rootproof.experiments.operators.vocabulary import Scope
-from rootproof.experiments.sources import FunctionNode, Module, Statement
+from rootproof.experiments.sources import FunctionNode, Module
 
 AUGMENTED: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("+=", "-="),
@@ -58,50 +57,6 @@ def exchange(module: Module, node: ast.stmt, following: ast.stmt | None) -> Iter
     text = text_of(module, following) + "\n" + " " * node.col_offset + text_of(module, node)
     note = f"{short(text_of(module, following), 25)} before {short(text_of(module, node), 25)}"
     yield Rewrite(start_of(node), end_of(following), text, "exchange", note, 3.5)
-
-
-def guard(module: Module, statement: Statement, node: ast.stmt, scope: Scope) -> Iterator[Rewrite]:
-    """Leave before this statement where a name that it uses is None, or empty."""
-    row = module.lines[node.lineno - 1]
-    if row[: node.col_offset].strip() or not module.functions[statement.function].is_function:
-        return
-    if (at := module.parents.get(statement.first, 0)) and module.lines[statement.first - 1].lstrip().startswith("elif"):
-        return
-    indent = row[: node.col_offset]
-    looped = isinstance(module.statement_nodes.get(at), ast.For | ast.While)
-    ways = ["continue"] if looped else []
-    ways += _returns(module, statement)
-    where = (node.lineno, 0)
-    for subject in _subjects(node, scope)[:4]:
-        for way in ways:
-            for test in (f"{subject} is None", f"not {subject}"):
-                text = f"{indent}if {test}:\n{indent}    {way}\n"
-                yield Rewrite(where, where, text, "guard", f"{way} where {test}", 3)
-
-
-def _subjects(node: ast.stmt, scope: Scope) -> list[str]:
-    """Names whose attribute, item or length the statement's header takes; then other names of the function in it."""
-    strong: list[str] = []
-    weak: list[str] = []
-    header = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt | ast.ExceptHandler)]
-    for part in (inner for child in header for inner in ast.walk(child)):
-        if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.value, ast.Name | ast.Attribute):
-            strong.append(ast.unparse(part.value))
-        elif isinstance(part, ast.Name) and part.id in scope.locals and isinstance(part.ctx, ast.Load):
-            weak.append(part.id)
-    found = dict.fromkeys([*strong, *weak])
-    return [name for name in found if name not in ("self", "cls") and len(name) < 40]
-
-
-def _returns(module: Module, statement: Statement) -> list[str]:
-    """Ways out that the function already has, and a bare one."""
-    node = module.nodes.get(statement.function)
-    ways = ["return"]
-    for part in ast.walk(node) if isinstance(node, FunctionNode) else ():
-        if isinstance(part, ast.Return) and part.value is not None and len(text := ast.unparse(part)) < 50:
-            ways.append(text)
-    ways += [f"return {a.arg}" for a in (node.args.args if node else []) if a.arg not in ("self", "cls")][:2]
-    return list(dict.fromkeys(ways))[:4]
 
 
 def defaults(module: Module, node: ast.stmt) -> Iterator[Rewrite]:

@@ -1,4 +1,4 @@
-"""Operators on what was left out: a value thrown away, a guard inside an expression, a step that a sibling takes.
+"""Operators on what was left out: a value thrown away, a step that a sibling takes, a default made anew.
 
 What is put in is what the module says elsewhere, or an empty value; nothing is invented.
 """
@@ -12,7 +12,6 @@ from rootproof.experiments.operators.rewrite import Rewrite, between, end_of, re
 from rootproof.experiments.operators.vocabulary import Scope
 from rootproof.experiments.sources import FunctionNode, Module, Statement
 
-EMPTY = ("''", "None", "0", "[]", "{}")
 IN_PLACE = frozenset(
     ("append", "extend", "insert", "add", "update", "remove", "discard", "clear", "sort", "reverse", "write", "close")
 )
@@ -37,33 +36,6 @@ def kept(module: Module, node: ast.stmt) -> Iterator[Rewrite]:
         if name not in ("self", "cls") and name.isascii() and "\n" not in name:
             yield Rewrite(where, where, f"{name} = ", "keep_value", f"keep {told} as {name}", 1.5)
     yield Rewrite(where, where, "return ", "keep_value", f"return {told}", 3)
-
-
-def guarded(module: Module, node: ast.AST, parent: ast.AST, scope: Scope) -> Iterator[Rewrite]:
-    """What is taken of a value, only where there is one; else an empty value."""
-    inner = node.func if isinstance(node, ast.Call) else node
-    goes_on = isinstance(parent, ast.Attribute | ast.Subscript) and parent.value is node
-    if goes_on or (isinstance(parent, ast.Call) and parent.func is node):
-        return
-    if not isinstance(inner, ast.Attribute | ast.Subscript) or not isinstance(inner.ctx, ast.Load):
-        return
-    text = text_of(module, node)
-    for base in _bases(inner.value, {*scope.locals, "self", "cls"}) if "\n" not in text else ():
-        subject = text_of(module, base)
-        for cost, empty in enumerate(EMPTY):
-            note = f"{empty} instead of {short(text)} where {short(subject)} is empty"
-            yield replace(node, f"({text} if {subject} else {empty})", "guard_value", note, 3 + cost / 4)
-
-
-def _bases(node: ast.expr, known: set[str]) -> list[ast.expr]:
-    """What a chain of attributes and items is taken of, the last link first: ``a.b`` and ``a`` of ``a.b.c``."""
-    found: list[ast.expr] = []
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        found.append(node)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id not in known:
-        return []
-    return [*found, *([node] if node.id not in ("self", "cls") else [])][:2]
 
 
 def shifted(module: Module, node: ast.AST, parent: ast.AST) -> Iterator[Rewrite]:

@@ -50,13 +50,11 @@ def _final(why: str) -> Message:
 
 
 def target(view: Mapping[str, Any]) -> str:
-    """The test the diagnosis is about, as the contract's settings say."""
+    """The test the diagnosis is about, as the contract's settings say: of all tools, or of one."""
     tools = view.get("tools", {})
-    for tool in ("try_change", "trace_test"):
-        found = tools.get(tool, {}).get("settings", {}).get("target")
-        if isinstance(found, str):
-            return found
-    return ""
+    told = [view, *(tools.get(tool, {}) for tool in ("try_change", "trace_test"))]
+    found = [each.get("settings", {}).get("target") for each in told]
+    return next((each for each in found if isinstance(each, str)), "")
 
 
 def conclude(memory: Memory, view: Mapping[str, Any]) -> Message | None:

@@ -142,6 +142,7 @@ def _read(selector: selectors.BaseSelector, kept: _Kept, wait: float) -> bool:
 
 def _kill(child: subprocess.Popen[bytes], token: str) -> None:
     """End the program and everything it started, and collect it."""
+    killed: set[int] = set()
     for _ in range(_ROUNDS):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
@@ -151,7 +152,21 @@ def _kill(child: subprocess.Popen[bytes], token: str) -> None:
                 os.kill(pid, signal.SIGKILL)
         if not marked:
             break
+        killed.update(marked)
     child.wait()
+    for _ in range(_ROUNDS):
+        if not any(map(_going, killed)):
+            break
+        time.sleep(_TICK)
+
+
+def _going(pid: int) -> bool:
+    """Whether a process that was killed is still on its way out: its mark is gone before it is."""
+    try:
+        state = (Path("/proc") / str(pid) / "stat").read_text("ascii", "replace").rpartition(") ")[2][:1]
+    except OSError:
+        return False
+    return state not in ("Z", "X")
 
 
 def _marked(token: str) -> list[int]:

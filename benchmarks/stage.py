@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rootproof import canonical, view
+from rootproof import canonical, frame
 from rootproof.case import Case
 from rootproof.contract import Contract, read_document
 from rootproof.controller import investigate
@@ -130,7 +130,7 @@ def measure(steps: int, ledger: str) -> Figures:
             (root / name).write_text(text_of(len(name)))
         terms = contract(steps)
         model = Asking(steps)
-        case = Case(terms, model, {"look": Look(steps)}, Scope(root, terms.scope), view.frame(terms, [SPEC]))
+        case = Case(terms, model, {"look": Look(steps)}, Scope(root, terms.scope), frame.fixed(terms, [SPEC]))
         store = SqliteStore(Path(folder) / "runs.sqlite3") if ledger == "sqlite" else None
         kept: Ledger = store.create() if store else Memory()
         scope = case.scope.manifest()

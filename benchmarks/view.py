@@ -14,10 +14,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rootproof import canonical, view
+from rootproof import canonical
 from rootproof.contract import read_document
 from rootproof.controller import Case, investigate
 from rootproof.event import Began
+from rootproof.frame import fixed
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.sqlite import SqliteStore
 from rootproof.models import prompt
@@ -89,7 +90,7 @@ def measure(steps: int) -> Row:
     asker = Asker()
     with tempfile.TemporaryDirectory() as folder:
         scope = Scope(Path(folder), contract.scope)
-        frame = view.frame(contract, [SPEC])
+        frame = fixed(contract, [SPEC])
         store = SqliteStore(Path(folder) / "runs.sqlite3")
         ledger = store.create()
         began = Began(
@@ -105,7 +106,7 @@ def measure(steps: int) -> Row:
         investigate(Case(contract, asker, {"look": Look()}, scope, frame), ledger)
         store.close()
     words = len(prompt.text())
-    fixed = {shown.text[: shown.fixed] for shown in asker.sent}
+    firsts = {shown.text[: shown.fixed] for shown in asker.sent}
     sizes = [len(shown.text) for shown in asker.sent]
     return Row(
         steps=steps,
@@ -113,7 +114,7 @@ def measure(steps: int) -> Row:
         transcript=transcript(steps, words + asker.sent[0].fixed),
         largest=max(sizes),
         fixed=asker.sent[0].fixed,
-        same=len(fixed) == 1,
+        same=len(firsts) == 1,
     )
 
 

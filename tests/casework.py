@@ -19,6 +19,7 @@ from rootproof.case import Case
 from rootproof.contract import Contract, read_document
 from rootproof.controller import investigate
 from rootproof.event import Began, Event
+from rootproof.frame import fixed
 from rootproof.ledger.interface import Entry, Stored
 from rootproof.ledger.sqlite import SqliteStore
 from rootproof.models.interface import Reply, View
@@ -28,7 +29,6 @@ from rootproof.tools.interface import Tool
 from rootproof.tools.list_files import ListFiles
 from rootproof.tools.read_file import ReadFile
 from rootproof.tools.search_code import SearchCode
-from rootproof.view import frame
 
 MAKERS: dict[str, Callable[[Scope, Mapping[str, Any]], Tool]] = {
     "read_file": ReadFile,
@@ -173,7 +173,7 @@ def play(
     file = repo.root.parent / "store" / "runs.db"
     store = SqliteStore(file)
     ledger = store.create()
-    case = Case(terms, model, used, scope, frame(terms, specs), secrets=secrets)
+    case = Case(terms, model, used, scope, fixed(terms, specs), secrets=secrets)
     ledger.append(ledger.replay(), Entry(_began(terms, scope, used)))
     state = investigate(case, ledger)
     stored = tuple(store.events(ledger.run))

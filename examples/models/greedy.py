@@ -15,8 +15,7 @@ def action(tool, why, **given):
 
 def choose(view, notes):
     """The next message: look once, search once, then try what turned the test green, one function after the other."""
-    settings = view["tools"]["try_change"]["settings"]
-    test = settings["target"]
+    test = view["settings"]["target"]
     if not view["missing"]:
         return {"type": "final"}
     if "traced" not in notes:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rootproof import canonical, contract_file, masking, policy, proposers, recording, stores, view
+from rootproof import canonical, contract_file, frame, masking, policy, proposers, recording, stores
 from rootproof.authority import authorise
 from rootproof.case import Case
 from rootproof.contract import Contract as Document
@@ -182,7 +182,7 @@ def assemble(contract: Document, root: Path, options: Options) -> Case:
         model=model,
         tools=tools,
         scope=scope,
-        frame=view.frame(contract, specs),
+        frame=frame.fixed(contract, specs),
         checks=checks(),
         secrets=(*recording.known_secrets(os.environ), *stores.secrets_of(options.store)),
     )

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from rootproof import evidence
 from rootproof.contract import Contract
+from rootproof.frame import Frame
 from rootproof.models.interface import Model
 from rootproof.scope import Scope
 from rootproof.tools.interface import Tool
-from rootproof.view import Frame
 
 
 @dataclass(frozen=True)

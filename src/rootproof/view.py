@@ -7,30 +7,21 @@ visible escapes: it is data, and nothing in it can end or begin anything.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import lru_cache
 
 from rootproof import completion, mode
 from rootproof.contract import Contract
+from rootproof.frame import Frame, cut, encoded
 from rootproof.models.interface import View
 from rootproof.seen import Seen
 from rootproof.state import State
 from rootproof.text import one_line, visible
-from rootproof.tools.interface import Field, ToolSpec
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
 CEILING = 12_000
 """Most characters of a view, however long the run gets."""
-FIXED = 6_500
-"""Beyond so many characters the fixed part's lists are cut, for the last observation must have room."""
 LAST = 4_500
 """Most characters of the last observation."""
-LEAST = 60
-"""A list with less room says nothing of what it leaves out."""
-TELLING = 100_000
-"""A limit that no request meets by mistake is not told."""
 FACTS = 2_000
 EARLIER = 2_500
 """Most characters of an earlier observation that is shown whole again."""
@@ -39,91 +30,6 @@ EARLIER_LINE = 120
 """Characters kept free for the line of an earlier observation."""
 FOR_EARLIER = 800
 """Characters that the last observation leaves to earlier ones, where there are any."""
-
-
-@dataclass(frozen=True)
-class Frame:
-    """The fixed part of every view of one run."""
-
-    text: str
-    """A JSON object without its closing brace."""
-    append: frozenset[str]
-    """Names of facts that are lists of what was seen."""
-
-
-def frame(contract: Contract, specs: Iterable[ToolSpec]) -> Frame:
-    """Render the fixed part once for a run."""
-    specs = sorted(specs, key=lambda spec: spec.name)
-    shared = _shared(contract, specs)
-    fixed = {
-        "how": mode.how(contract),
-        "goal": visible(contract.goal),
-        "mode": contract.mode,
-        "criteria": [_cut(text, 200) for text in contract.completion.all],
-        "evidence": [_cut(f"{item.id}: {completion.needs(item, contract)}", 240) for item in contract.evidence][:20],
-        "readable": _bounded(contract.scope.read),
-        "tests": _bounded(contract.scope.tests),
-        "max_steps": contract.budget.max_steps,
-        "settings": shared,
-        "tools": {spec.name: _tool(contract, spec, shared) for spec in specs},
-    }
-    text = _json(fixed)
-    for key, least in (("tests", 300), ("readable", 300), ("evidence", 600)):
-        if len(text) > FIXED:
-            fixed[key] = _bounded(fixed[key], least)  # type: ignore[arg-type]
-            text = _json(fixed)
-    records = {record.fact for spec in specs for record in spec.records if record.how == "append"}
-    return Frame(text[:-1], frozenset(records))
-
-
-def _bounded(values: Iterable[str], limit: int = 1500) -> list[str]:
-    """As many entries as fit, then how many more there are."""
-    shown: list[str] = []
-    rest = list(values)
-    while rest and sum(map(len, shown)) + len(rest[0]) <= limit:
-        shown.append(rest.pop(0))
-    return [*shown, f"... and {len(rest)} more"] if rest else shown
-
-
-def _shared(contract: Contract, specs: Iterable[ToolSpec]) -> dict[str, object]:
-    """Settings that several tools have alike, told once."""
-    found: dict[str, list[object]] = {}
-    for spec in specs:
-        for name, value in contract.tools.get(spec.name, {}).items():
-            found.setdefault(name, []).append(value)
-    return {
-        name: values[0] for name, values in found.items() if len(values) > 1 and values.count(values[0]) == len(values)
-    }
-
-
-def _tool(contract: Contract, spec: ToolSpec, shared: Mapping[str, object]) -> dict[str, object]:
-    settings = contract.tools.get(spec.name, {})
-    own = {name: value for name, value in settings.items() if name not in shared}
-    shown: dict[str, object] = {
-        "does": spec.doc + (" A person must approve each call." if spec.side.approval else ""),
-        "input": {field.name: _field(field, settings) for field in spec.fields},
-    }
-    if own:
-        shown["settings"] = own
-    return shown
-
-
-def _field(field: Field, settings: Mapping[str, object]) -> str:
-    kinds = {
-        "name": f"one of the {field.of}",
-        "path": "root-relative path",
-        "integer": "whole number",
-        "flag": "true or false",
-    }
-    parts = ["one of " + ", ".join(field.choices) if field.choices else kinds.get(field.kind, field.kind)]
-    most = settings.get(f"max_{field.name}_chars", field.most)
-    if field.items:
-        parts.append("of objects with " + ", ".join(field.items))
-    if isinstance(most, int) and field.kind != "name" and most < TELLING:
-        parts.append(f"at most {most}" + (" characters" if field.kind == "text" else ""))
-    if not field.required:
-        parts.append(f"optional, {'as set' if field.name in settings else json.dumps(field.default)}")
-    return f"{'; '.join(parts)}: {field.doc}"
 
 
 def render(contract: Contract, frame: Frame, state: State) -> View:
@@ -135,12 +41,12 @@ def render(contract: Contract, frame: Frame, state: State) -> View:
         "no_progress": state.no_progress,
         "left": _left(contract, state),
         "facts": _facts(frame, state),
-        "missing": [_cut(text, 300) for text in completion.missing_words(contract, state)][:12],
+        "missing": [cut(text, 300) for text in completion.missing_words(contract, state)][:12],
         "refused": one_line(state.refusal, 600) if state.refusal else None,
         **mode.told(contract, state),
         "your_last_note": one_line(state.note, 300) if state.note else None,
     }
-    words, last = _json(told), "null"
+    words, last = encoded(told), "null"
     room = CEILING - len(frame.text) - len(words) - len(', "last": null, "earlier": []') - 40
     if state.last is not None:
         reserved = min(FOR_EARLIER, EARLIER_LINE * len(state.trail))
@@ -158,15 +64,15 @@ def _joined(frame: Frame, told: str, last: str, earlier: str) -> str:
 def _sealed(frame: Frame, told: dict[str, object], last: str) -> str:
     """A view that would be over the ceiling: what is least useful goes first, and says so."""
     gone = "left out: no room"
-    text = _joined(frame, _json(told), last, _json(gone))
+    text = _joined(frame, encoded(told), last, encoded(gone))
     for key in ("your_last_note", "last", "missing", "facts"):
         if len(text) <= CEILING:
             break
         if key == "last":
-            last = _json(gone)
+            last = encoded(gone)
         else:
             told[key] = gone
-        text = _joined(frame, _json(told), last, _json(gone))
+        text = _joined(frame, encoded(told), last, encoded(gone))
     return text
 
 
@@ -204,7 +110,7 @@ def _facts(frame: Frame, state: State) -> dict[str, object]:
 @lru_cache(maxsize=1024)
 def _inert(text: str) -> str:
     """A fact's text as it is shown; kept, because the same facts are shown at every step."""
-    return _cut(visible(text), 200)
+    return cut(visible(text), 200)
 
 
 def _last(state: State, room: int) -> str:
@@ -222,47 +128,52 @@ def _whole(seen: Seen) -> str:
 def _line(seen: Seen) -> str:
     """An earlier observation as one line of JSON, made once."""
     if "line" not in seen.shown:
-        seen.shown["line"] = _json(f"step {seen.step}: {seen.observed.tool} {_brief(seen)}"[:110])
+        seen.shown["line"] = encoded(f"step {seen.step}: {seen.observed.tool} {_brief(seen)}"[:110])
     return seen.shown["line"]
 
 
 def _shown(seen: Seen, room: int, more: Mapping[str, object]) -> str:
     observed = seen.observed
-    fields = _told(observed.fields, room * 4 // 5) if isinstance(observed.fields, dict) else {}
+    fields, gone = _told(observed.fields, room * 4 // 5) if isinstance(observed.fields, dict) else ({}, {})
     shown: dict[str, object] = {"step": seen.step, "tool": observed.tool, "result": fields, "unverified": True, **more}
+    if gone:
+        shown["not_shown"] = gone
     if observed.flags:
         shown["flags"] = list(observed.flags)
     if observed.cut:
         shown["cut"] = observed.cut
     if observed.stale:
         shown["changed_since_the_run_began"] = list(observed.stale[:5])
-    head = _json(shown)
+    head = encoded(shown)
     return f'{head[:-1]}, "text": {_fit(observed.excerpt, room - len(head) - 12)}}}'
 
 
-def _told(fields: Mapping[str, object], room: int) -> dict[str, object]:
-    """Values of an observation: texts cut, lists as far as they go; large ones get the room that small ones leave."""
-    sizes = {name: len(_json(value)) for name, value in fields.items() if isinstance(value, list | dict)}
-    told = {name: _cut(visible(value), 300) if isinstance(value, str) else value for name, value in fields.items()}
+def _told(fields: Mapping[str, object], room: int) -> tuple[dict[str, object], dict[str, int]]:
+    """Values of an observation: texts cut, lists as far as they go; and how many entries of which list are left out.
+
+    Large lists get the room that small ones leave.
+    """
+    sizes = {name: len(encoded(value)) for name, value in fields.items() if isinstance(value, list | dict)}
+    told = {name: cut(visible(value), 300) if isinstance(value, str) else value for name, value in fields.items()}
+    gone: dict[str, int] = {}
     for count, name in enumerate(sorted(sizes, key=lambda name: sizes[name])):
         share = max(room, 0) // (len(sizes) - count)
         value = fields[name]
         if sizes[name] > share:
-            told[name] = _some(value, share)  # type: ignore[arg-type]
+            told[name] = shown = _first(value, share) if isinstance(value, list) else {}
+            gone[name] = len(value) - len(shown)  # type: ignore[arg-type]
         room -= min(sizes[name], share)
-    return told
+    return told, gone
 
 
-def _some(value: list[object] | dict[str, object], room: int) -> object:
-    """The first entries of a list as they fit, whole, and how many more there are; other structures are left out."""
-    if isinstance(value, dict):
-        return f"left out: {len(value)} entries"
+def _first(value: list[object], room: int) -> list[object]:
+    """The first entries of a list as they fit, whole."""
     shown: list[object] = []
     for item in value:
-        if len(_json([*shown, item])) > room - len(', "... and 1000 more"'):
+        if len(encoded([*shown, item])) > room:
             break
         shown.append(item)
-    return [*shown, f"... and {len(value) - len(shown)} more"] if room > LEAST else shown
+    return shown
 
 
 def _earlier(state: State, room: int) -> list[str]:
@@ -286,7 +197,7 @@ def _earlier(state: State, room: int) -> list[str]:
         room -= len(line) + 2
         count += 1
     if count < len(rest) and room > 60:
-        shown.append(_json(f"... and {len(rest) - count} more; ask again to see one"))
+        shown.append(encoded(f"... and {len(rest) - count} more; ask again to see one"))
     return shown
 
 
@@ -301,18 +212,10 @@ def _brief(seen: Seen) -> str:
 def _fit(text: str, room: int) -> str:
     """As much of a text as fits, encoded, into ``room`` characters, as JSON; what is left out is counted."""
     shown = visible(text)
-    encoded = _json(shown)
-    if len(encoded) <= room:
-        return encoded
+    whole = encoded(shown)
+    if len(whole) <= room:
+        return whole
     keep = max(room - 60, 0)
-    while keep > 0 and len(_json(shown[:keep])) > room - 40:
+    while keep > 0 and len(encoded(shown[:keep])) > room - 40:
         keep = keep * 9 // 10
-    return _json(f"{shown[:keep]} [{len(shown) - keep} more characters not shown]")
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def _json(value: object) -> str:
-    return _ENCODER.encode(value)
+    return encoded(f"{shown[:keep]} [{len(shown) - keep} more characters not shown]")

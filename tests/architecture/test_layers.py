@@ -43,6 +43,7 @@ RULES = [
     "evidence",
     "completion",
     "mode",
+    "frame",
     "view",
     "answer",
     "agreement",

@@ -28,7 +28,7 @@ from gate.reference import (
     simulated,
     terms,
 )
-from rootproof import assemble, canonical, completion, criterion, view
+from rootproof import assemble, canonical, completion, criterion, frame, view
 from rootproof.case import Case
 from rootproof.contract import Contract, read_document
 from rootproof.controller import investigate
@@ -148,7 +148,7 @@ def _case(root: Path, messages: list[str], outcome: str, document: Mapping[str, 
     contract = assemble.load_document(document, root, "contract.toml").contract
     tools = _tools(outcome)
     specs = [tool.spec for tool in tools.values()]
-    return Case(contract, Listed(messages), tools, Scope(root, contract.scope), view.frame(contract, specs))
+    return Case(contract, Listed(messages), tools, Scope(root, contract.scope), frame.fixed(contract, specs))
 
 
 def _play(case: Case, ledger: Memory) -> State:
@@ -278,7 +278,7 @@ def test_a_view_of_any_contract_is_bounded(goal: str, names: list[str], steps: i
     document["scope"]["tests"] = [*document["scope"]["tests"], *(t.encode("utf-8", "replace").decode() for t in tests)]
     document["scope"]["read"] = [*document["scope"]["read"], *(f"**/{n}/{'x' * 1900}" for n in range(len(names)))]
     contract = read_document(document)
-    shown = view.render(contract, view.frame(contract, [tool.spec for tool in simulated().values()]), State())
+    shown = view.render(contract, frame.fixed(contract, [tool.spec for tool in simulated().values()]), State())
     assert len(shown.text) <= view.CEILING and isinstance(json.loads(shown.text), dict)
     assert json.loads(shown.text)["step"] == 1
 

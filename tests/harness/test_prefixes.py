@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gate.test_properties import Listed, Memory, _come_to
 from harness.desk import SPEC, opening, report_defect
-from rootproof import approval, assemble, canonical, view
+from rootproof import approval, assemble, canonical, frame
 from rootproof.case import Case
 from rootproof.contract import read_document
 from rootproof.controller import investigate
@@ -95,7 +95,7 @@ def case_of(root: Path, messages: list[str], world: World) -> Case:
     scope = Scope(root, contract.scope)
     tools = {"open_ticket": world, "read_file": ReadFile(scope, {})}
     specs = [tool.spec for tool in tools.values()]
-    return Case(contract, Listed(messages), tools, scope, view.frame(contract, specs))
+    return Case(contract, Listed(messages), tools, scope, frame.fixed(contract, specs))
 
 
 def decision(state: State, asked: ApprovalRequested) -> Event:

@@ -12,6 +12,7 @@ from rootproof.case import Case
 from rootproof.contract import Contract, read_document
 from rootproof.controller import investigate
 from rootproof.event import Began
+from rootproof.frame import fixed
 from rootproof.ledger.interface import Entry
 from rootproof.ledger.sqlite import SqliteStore
 from rootproof.models.interface import Model, Reply, View
@@ -136,7 +137,7 @@ class Stage:
 
     def case(self, model: Model, secrets: tuple[str, ...] = ()) -> Case:
         specs = [tool.spec for tool in self.tools.values()]
-        frame = view.frame(self.contract, specs)
+        frame = fixed(self.contract, specs)
         return Case(self.contract, model, self.tools, self.scope, frame, secrets=secrets)
 
     def begin(self, model: str = "scripted") -> tuple[Any, State]:

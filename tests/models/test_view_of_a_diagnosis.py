@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rootproof import installed, view
+from rootproof import frame, installed, view
 from rootproof.event import Checked, Observed, Replied, Started
 from rootproof.investigations.root_cause.terms import Numbers, terms
 from rootproof.models.detective.policy import Detective
@@ -35,7 +36,7 @@ def shown(tool: str, fields: dict[str, Any], excerpt: str, folder: Path, target:
         Checked(tool=tool),
     ):
         state = fold(state, event)
-    return view.render(contract, view.frame(contract, installed.catalog().values()), state)
+    return view.render(contract, frame.fixed(contract, installed.catalog().values()), state)
 
 
 def flip(number: int) -> dict[str, Any]:
@@ -76,10 +77,10 @@ def test_the_detective_is_shown_the_changes_a_search_found(tmp_path: Path, targe
 
 
 def test_a_list_that_was_cut_says_how_much_is_missing(tmp_path: Path) -> None:
-    result = json.loads(searched(tmp_path).text)["last"]["result"]
+    last = json.loads(searched(tmp_path).text)["last"]
     for name in ("flips", "functions", "statements"):
-        *rows, more = result[name]
-        assert rows and all(isinstance(row, dict) for row in rows) and more == f"... and {12 - len(rows)} more", name
+        rows = last["result"][name]
+        assert rows and all(isinstance(row, dict) for row in rows) and last["not_shown"][name] == 12 - len(rows), name
 
 
 def test_a_file_that_was_read_comes_through_for_some_dozens_of_lines(tmp_path: Path) -> None:
@@ -87,6 +88,13 @@ def test_a_file_that_was_read_comes_through_for_some_dozens_of_lines(tmp_path: P
     seen = shown("read_file", {"path": "a.py", "total_lines": 399}, lines, tmp_path)
     last = json.loads(seen.text)["last"]
     assert len(seen.text) <= view.CEILING and len(last["text"]) >= 3_000
+
+
+def test_every_key_of_a_view_is_documented(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs/reference/command-models.md"
+    table = page.read_text(encoding="utf-8").partition("## What the view says")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert {key for row in rows for key in re.findall(r"`(\w+)`", row)} == set(json.loads(searched(tmp_path).text))
 
 
 def test_what_several_tools_have_set_alike_is_told_once(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ def fixed(contract: Contract, specs: Iterable[ToolSpec]) -> Frame:
         "mode": contract.mode,
         "criteria": [cut(text, 200) for text in contract.completion.all],
         "evidence": [cut(f"{item.id}: {completion.needs(item, contract)}", 240) for item in contract.evidence][:20],
-        "readable": _bounded(contract.scope.read),
-        "tests": _bounded(contract.scope.tests),
+        "readable": bounded(contract.scope.read),
+        "tests": bounded(contract.scope.tests),
         "max_steps": contract.budget.max_steps,
         "settings": shared,
         "tools": {spec.name: _tool(contract, spec, shared) for spec in specs},
@@ -50,19 +50,10 @@ def fixed(contract: Contract, specs: Iterable[ToolSpec]) -> Frame:
     text = encoded(told)
     for key, least in (("tests", 300), ("readable", 300), ("evidence", 600)):
         if len(text) > ROOM:
-            told[key] = _bounded(told[key], least)  # type: ignore[arg-type]
+            told[key] = bounded(told[key], least)  # type: ignore[arg-type]
             text = encoded(told)
     records = {record.fact for spec in specs for record in spec.records if record.how == "append"}
     return Frame(text[:-1], frozenset(records))
-
-
-def _bounded(values: Iterable[str], limit: int = 1500) -> list[str]:
-    """As many entries as fit, then how many more there are."""
-    shown: list[str] = []
-    rest = list(values)
-    while rest and sum(map(len, shown)) + len(rest[0]) <= limit:
-        shown.append(rest.pop(0))
-    return [*shown, f"... and {len(rest)} more"] if rest else shown
 
 
 def _shared(contract: Contract, specs: Iterable[ToolSpec]) -> dict[str, object]:
@@ -104,6 +95,15 @@ def _field(field: Field, settings: Mapping[str, object]) -> str:
     if not field.required:
         parts.append(f"optional, {'as set' if field.name in settings else json.dumps(field.default)}")
     return f"{'; '.join(parts)}: {field.doc}"
+
+
+def bounded(values: Iterable[str], limit: int = 1500) -> list[str]:
+    """As many entries as fit, then how many more there are."""
+    shown: list[str] = []
+    rest = list(values)
+    while rest and sum(map(len, shown)) + len(rest[0]) <= limit:
+        shown.append(rest.pop(0))
+    return [*shown, f"... and {len(rest)} more"] if rest else shown
 
 
 def cut(text: str, limit: int) -> str:

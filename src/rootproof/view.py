@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from rootproof import completion, mode
 from rootproof.contract import Contract
-from rootproof.frame import Frame, cut, encoded
+from rootproof.frame import Frame, bounded, cut, encoded
 from rootproof.models.interface import View
 from rootproof.seen import Seen
 from rootproof.state import State
@@ -23,6 +23,7 @@ CEILING = 12_000
 LAST = 4_500
 """Most characters of the last observation."""
 FACTS = 2_000
+MISSING = 1_800
 EARLIER = 2_500
 """Most characters of an earlier observation that is shown whole again."""
 EARLIER_LINES = 24
@@ -41,7 +42,7 @@ def render(contract: Contract, frame: Frame, state: State) -> View:
         "no_progress": state.no_progress,
         "left": _left(contract, state),
         "facts": _facts(frame, state),
-        "missing": [cut(text, 300) for text in completion.missing_words(contract, state)][:12],
+        "missing": bounded((cut(text, 300) for text in completion.missing_words(contract, state)), MISSING),
         "refused": one_line(state.refusal, 600) if state.refusal else None,
         **mode.told(contract, state),
         "your_last_note": one_line(state.note, 300) if state.note else None,
@@ -50,7 +51,7 @@ def render(contract: Contract, frame: Frame, state: State) -> View:
     room = CEILING - len(frame.text) - len(words) - len(', "last": null, "earlier": []') - 40
     if state.last is not None:
         reserved = min(FOR_EARLIER, EARLIER_LINE * len(state.trail))
-        last = _last(state, min(LAST, max(room - reserved, 200)))
+        last = _last(state, min(LAST, max(room - reserved, min(room, LAST // 2), 200)))
         room -= len(last) - len("null")
     text = _joined(frame, words, last, f"[{', '.join(_earlier(state, room))}]")
     return View(_sealed(frame, told, last) if len(text) > CEILING else text, len(frame.text))

@@ -133,6 +133,7 @@ def test_what_is_handed_on_is_guarded_too_and_a_loop_further_out_goes_on_with_th
 
 def test_a_name_that_only_a_comprehension_binds_is_not_guarded() -> None:
     found = edits(BLOCKS, 8)["guard"]
+    assert "if code is not None:\n                self.store([part.tag for part in code])" in found
     assert any("if not code:" in text for text in found) and not any(" part" in text.split("\n")[0] for text in found)
 
 

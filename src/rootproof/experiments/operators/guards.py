@@ -1,4 +1,4 @@
-"""Guards: leave before a statement, or take an empty value, where there is nothing to go on with.
+"""Guards: leave before a statement, do without it, or take an empty value, where there is nothing to go on with.
 
 The null checker of PAR (Kim et al. 2013) and TBar (Liu et al. 2019), with the ways out that the function has already.
 """
@@ -34,6 +34,16 @@ def guard(module: Module, statement: Statement, node: ast.stmt, scope: Scope) ->
             for test in (f"{subject} is None", f"not {subject}"):
                 text = f"{indent}if {test}:\n{indent}    {way}\n"
                 yield Rewrite(where, where, text, "guard", f"{way} where {test}", cost)
+        for test in (f"{subject} is not None", subject) if _binds_nothing(node) else ():
+            text = f"if {test}:\n{indent}    {text_of(module, node)}"
+            yield replace(node, text, "guard", f"{short(text_of(module, node))} only where {test}", cost + 0.25)
+
+
+def _binds_nothing(node: ast.stmt) -> bool:
+    """Whether a function can do without the statement: no name is bound by it, and it is one call or assignment."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    return called or (bool(targets) and all(isinstance(target, ast.Attribute | ast.Subscript) for target in targets))
 
 
 def _in_loop(module: Module, statement: Statement) -> bool:

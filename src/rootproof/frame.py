@@ -35,22 +35,25 @@ def fixed(contract: Contract, specs: Iterable[ToolSpec]) -> Frame:
     """Render the fixed part once for a run."""
     specs = sorted(specs, key=lambda spec: spec.name)
     shared = _shared(contract, specs)
-    told = {
+    lists: dict[str, Iterable[str]] = {
+        "evidence": [cut(f"{item.id}: {completion.needs(item, contract)}", 240) for item in contract.evidence],
+        "readable": contract.scope.read,
+        "tests": contract.scope.tests,
+    }
+    told: dict[str, object] = {
         "how": mode.how(contract),
         "goal": visible(contract.goal),
         "mode": contract.mode,
         "criteria": [cut(text, 200) for text in contract.completion.all],
-        "evidence": [cut(f"{item.id}: {completion.needs(item, contract)}", 240) for item in contract.evidence][:20],
-        "readable": bounded(contract.scope.read),
-        "tests": bounded(contract.scope.tests),
+        **{name: bounded(entries) for name, entries in lists.items()},
         "max_steps": contract.budget.max_steps,
         "settings": shared,
         "tools": {spec.name: _tool(contract, spec, shared) for spec in specs},
     }
     text = encoded(told)
-    for key, least in (("tests", 300), ("readable", 300), ("evidence", 600)):
+    for name, least in (("tests", 300), ("readable", 300), ("evidence", 600)):
         if len(text) > ROOM:
-            told[key] = bounded(told[key], least)  # type: ignore[arg-type]
+            told[name] = bounded(lists[name], least)
             text = encoded(told)
     records = {record.fact for spec in specs for record in spec.records if record.how == "append"}
     return Frame(text[:-1], frozenset(records))

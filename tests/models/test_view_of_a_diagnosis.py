@@ -97,6 +97,12 @@ def test_every_key_of_a_view_is_documented(tmp_path: Path) -> None:
     assert {key for row in rows for key in re.findall(r"`(\w+)`", row)} == set(json.loads(searched(tmp_path).text))
 
 
+def test_a_long_list_of_the_fixed_part_counts_what_it_leaves_out(tmp_path: Path) -> None:
+    seen = json.loads(searched(tmp_path).text)
+    *shown_files, more = seen["tests"]
+    assert 0 < len(shown_files) < 20 and more == f"... and {len(FILES) + 1 - len(shown_files)} more"
+
+
 def test_what_several_tools_have_set_alike_is_told_once(tmp_path: Path) -> None:
     seen = json.loads(searched(tmp_path).text)
     assert seen["settings"] == {"runner": "pytest", "target": LONG}

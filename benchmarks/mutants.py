@@ -16,13 +16,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rootproof import assemble
 from rootproof.apps.bench.contenders import engine_of
 from rootproof.apps.bench.manifest import Case, load
 from rootproof.apps.bench.prepare import Prepared, prepare
+from rootproof.apps.cli.options import options
+from rootproof.contract import Policy
 from rootproof.experiments.engine import Engine
 from rootproof.experiments.mutants import Mutant, MutantLimits, Search, mutants_command, read_search, swap_blocks
 from rootproof.experiments.plan import plan
-from rootproof.sandbox.bare import Bare
+from rootproof.sandbox.interface import Sandbox
 
 AGREEMENT = 0.995
 A_CPU_SECOND = 25.0
@@ -37,12 +40,12 @@ def search(engine: Engine, test: str, mutants: Sequence[Mutant]) -> Search:
         return read_search(engine.sandbox.run(command), mutants)
 
 
-def compare(case: Case, work: Path, interpreter: Path, most: int) -> dict[str, object]:
+def compare(case: Case, work: Path, interpreter: Path, most: int, sandbox: Sandbox) -> dict[str, object]:
     """One case both ways."""
     prepared = prepare(case, work, interpreter)
     if not isinstance(prepared, Prepared):
         return {"case": case.id, "problem": prepared.reason}
-    engine = engine_of(prepared, Bare(), 1)
+    engine = engine_of(prepared, sandbox, 1)
     test = case.failing_tests[0]
     study = engine.study(test, 240)
     every = plan(study.trace, study.spectrum, study.ranking, engine.sources, 4 * most)
@@ -90,9 +93,11 @@ def main() -> int:
             first.setdefault(case.package, case)
         cases = list(first.values())[:3]
     share = -(-asked.mutants // len(cases))
+    flags = options(store=None, model="detective", containment="best", trusted=False)
+    sandbox = assemble.choose_sandbox(Policy(), asked.work, flags)
     results = []
     for case in cases:
-        results.append(compare(case, asked.work, asked.python, share))
+        results.append(compare(case, asked.work, asked.python, share, sandbox))
         print(json.dumps(results[-1]), flush=True)
     compared = sum(int(str(r.get("compared", 0))) for r in results)
     differing = sum(len(r["differing"]) for r in results if isinstance(r.get("differing"), list))

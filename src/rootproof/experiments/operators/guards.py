@@ -124,10 +124,10 @@ def guarded(module: Module, node: ast.AST, parent: ast.AST, scope: Scope) -> Ite
 
 def _bases(node: ast.expr, known: set[str]) -> list[ast.expr]:
     """What a chain of attributes and items is taken of, the last link first: ``a.b`` and ``a`` of ``a.b.c``."""
+    if _root(node) not in known:
+        return []
     found: list[ast.expr] = []
     while isinstance(node, ast.Attribute | ast.Subscript):
         found.append(node)
         node = node.value
-    if not isinstance(node, ast.Name) or node.id not in known:
-        return []
-    return [*found, *([node] if node.id not in SELF else [])][:2]
+    return [*found, *([node] if _root(node) not in SELF else [])][:2]

@@ -134,7 +134,9 @@ def changes(root: Path) -> Iterator[tuple[str, Change, str]]:
     yield "no effect", Change((edit(root, "return int(text)", "return int(text) + 1"),)), "failed"
     yield "other failure", Change((edit(root, "amount = 0", "amount = None"),)), "failed"
     yield "no syntax", Change((edit(root, "amount = 0", "amount = (0"),)), "invalid"
-    yield "endless", Change((edit(root, "amount = amount + item", "while True: amount += item"),)), "crashed"
+    yield "endless", Change((edit(root, "amount = amount + item", "while True: amount += item"),)), "timeout"
+    crash = "__import__('os').kill(__import__('os').getpid(), 11)"
+    yield "crash", Change((edit(root, "amount = amount + item", crash),)), "crashed"
 
 
 def test_verdicts_by_swap_and_by_fresh_process_agree(root: Path, engine: Engine, study: Study, tmp_path: Path) -> None:
@@ -142,13 +144,24 @@ def test_verdicts_by_swap_and_by_fresh_process_agree(root: Path, engine: Engine,
     swap = [Mutant(change, TOTAL) for _, change, _ in every]
     by_swap = tried(engine, study, swap, tmp_path)
     assert {every[v.mutant][0]: v.status for v in by_swap.verdicts} == {name: status for name, _, status in every}
-    assert {every[v.mutant][0]: v.how for v in by_swap.verdicts}["class attribute"] == "import"
+    fresh_ones = {every[v.mutant][0] for v in by_swap.verdicts if v.how == "import"}
+    assert fresh_ones == {"class attribute", "crash"}
     fresh = [
         replace(mutant, at_import=True) for (name, _, _), mutant in zip(every, swap, strict=True) if name != "no syntax"
     ]
     by_import = tried(engine, study, fresh, tmp_path)
     expected = [status for name, _, status in every if name != "no syntax"]
     assert [v.status for v in sorted(by_import.verdicts, key=lambda v: v.mutant)] == expected
+
+
+def test_a_change_that_ends_only_the_live_process_is_tried_in_a_fresh_one(
+    root: Path, engine: Engine, study: Study, tmp_path: Path
+) -> None:
+    """As where a library's threads do not live on in a forked process; here only that process froze its objects."""
+    crash = "__import__('gc').get_freeze_count() and __import__('os').abort()"
+    change = Change((edit(root, "amount > self", f"{crash} or amount >= self"),))
+    search = tried(engine, study, [Mutant(change, TOTAL)], tmp_path)
+    assert [(v.status, v.how) for v in search.verdicts] == [("passed", "import")]
 
 
 def test_a_flip_that_breaks_a_neighbour_is_not_clean(root: Path, engine: Engine, study: Study, tmp_path: Path) -> None:

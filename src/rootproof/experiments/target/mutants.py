@@ -1,8 +1,8 @@
 """The ``mutants`` request: collect once, then one forked child for each change, until the stop rule or the limits.
 
 A child puts its change in, runs the failing test and, if that passes now, the neighbours. Changes that cannot be
-put into a live process run in a fresh one. A neighbour that fails is run again, for it may fail by chance. What is
-found are observations that say where to look.
+put into a live process, or end it with a signal, run in a fresh one. A neighbour that fails is run again, for it may
+fail by chance. What is found are observations that say where to look.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import select
+import signal
 import sys
 import tempfile
 import threading
@@ -27,6 +28,8 @@ from .swap import Live, NotSwappable
 from .tally import Tally
 
 PROGRESS_SECONDS = 0.5
+LIMITS = (signal.SIGPROF, signal.SIGXCPU, signal.SIGKILL)
+"""What ends a child at its limits; any other signal is its own doing."""
 
 
 class Child:
@@ -39,6 +42,8 @@ class Child:
         self.until = until
         self.data = b""
         self.how = "swap"
+        self.signal = 0
+        """What ended it, if a signal did."""
         self.doubt: Doubt | None = None
         """What a child that runs one neighbour again is about."""
 
@@ -200,7 +205,8 @@ class Work:
         os.close(child.descriptor)
         if time.monotonic() > child.until:
             kill(child.pid)
-        _, _, usage = os.wait4(child.pid, 0)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         kill(child.pid)
         return usage.ru_utime + usage.ru_stime
 
@@ -212,11 +218,13 @@ class Work:
             self._heard(plugin, child, child.doubt, records)
             return
         problem = next((r for r in records if "problem" in r), None)
-        if problem and problem["problem"] == "unswappable" and child.how == "swap":
-            self._start(plugin, dict(child.mutant, how="import", why=problem["why"]))
+        ran = [r for r in records if "test" in r]
+        unfit = _unfit(child, problem, ran)
+        if unfit:
+            self._start(plugin, dict(child.mutant, how="import", why=unfit))
             return
         record = {"mutant": child.mutant["id"], "how": child.how, "cpu": round(cpu, 4)}
-        record.update(self._verdict(child, problem, [r for r in records if "test" in r]))
+        record.update(self._verdict(child, problem, ran))
         if record.get("broken"):
             self._again(plugin, Doubt(child.mutant, record))
         else:
@@ -235,7 +243,7 @@ class Work:
         if problem:
             return {"status": problem["problem"], "why": problem["why"]}
         if not ran:
-            return {"status": "crashed"}
+            return {"status": "timeout" if child.signal in LIMITS else "crashed"}
         target = ran[0]
         verdict: dict[str, Any] = {"status": target["status"]}
         if target["status"] == "passed":
@@ -269,6 +277,16 @@ class Work:
                 "seconds_left": round(max(self.request["seconds"] - spent, 0), 1),
             }
         )
+
+
+def _unfit(child: Child, problem: dict[str, Any] | None, ran: list[dict[str, Any]]) -> str:
+    """Why a change that was put into a live process must be run in a fresh one; empty where that is not so."""
+    if child.how != "swap":
+        return ""
+    if problem:
+        return str(problem["why"] or "unswappable") if problem["problem"] == "unswappable" else ""
+    crashed = not ran and child.signal and child.signal not in LIMITS
+    return f"ended by signal {child.signal}" if crashed and not child.mutant["live_only"] else ""
 
 
 def _signature(failure: dict[str, Any] | None) -> tuple[Any, ...]:

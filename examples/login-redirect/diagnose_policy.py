@@ -19,7 +19,7 @@ FOLLOWS = {
 
 def propose(view: dict[str, Any]) -> dict[str, Any]:
     """The next message: run the test, read both files, try the change, ask to end."""
-    target, facts = view["tools"]["try_change"]["settings"]["target"], view["facts"]
+    target, facts = view["settings"]["target"], view["facts"]
     if not facts.get("test_outcomes"):
         return _action("run_test", test=target)
     writer, reader = PYTHON if ".py::" in target else SCRIPT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from rootproof import frame, installed, view
 from rootproof.event import Checked, Observed, Replied, Started
 from rootproof.investigations.root_cause.terms import Numbers, terms
+from rootproof.models import command, scripted
 from rootproof.models.detective.policy import Detective
 from rootproof.models.interface import View
 from rootproof.state import State, fold
@@ -111,3 +113,17 @@ def test_what_several_tools_have_set_alike_is_told_once(tmp_path: Path) -> None:
     assert "as set" in seen["tools"]["try_change"]["input"]["target"]
     needed = next(text for text in seen["missing"] if text.startswith("reproduced"))
     assert LONG not in needed and "try_change with verdict='supported'" in needed
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_models_among_the_examples_read_this_view(tmp_path: Path) -> None:
+    seen = searched(tmp_path)
+    notes = tmp_path / "notes.json"
+    models = [
+        scripted.from_file(EXAMPLES / "login-redirect/diagnose_policy.py"),
+        command.from_line(f"{sys.executable} {EXAMPLES / 'models/greedy.py'} {notes}"),
+    ]
+    asked = [json.loads(model.propose(seen).text) for model in models]
+    assert [(each["tool"], each["input"]["test"]) for each in asked] == [("run_test", LONG), ("trace_test", LONG)]

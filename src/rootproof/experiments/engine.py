@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from rootproof.experiments.combine import Tried, combined
 from rootproof.experiments.mutants import Flip, Mutant, MutantLimits, Search, mutants_command, read_search
@@ -19,6 +17,7 @@ from rootproof.experiments.spectrum import Spectrum, spectrum
 from rootproof.experiments.suspects import Ranking, rank
 from rootproof.experiments.trace import Subject, Trace, TraceLimits, read_trace, trace_command
 from rootproof.sandbox.interface import Sandbox
+from rootproof.sandbox.interrupt import scratch_folder
 
 SPECTRUM_SECONDS = 120.0
 SPECTRUM_TESTS = 500
@@ -83,8 +82,8 @@ class Engine:
             seconds=min(SPECTRUM_SECONDS, max(seconds / 4, 5.0)),
             tests=SPECTRUM_TESTS,
         )
-        with tempfile.TemporaryDirectory(prefix="rootproof-trace-") as scratch:
-            command = trace_command(subject, [test], files, Path(scratch), limits)
+        with scratch_folder("rootproof-trace-") as scratch:
+            command = trace_command(subject, [test], files, scratch, limits)
             heard = replace(command, heard=Hearing(self.tell))
             trace = read_trace(test, self.sandbox.run(heard))
         found = spectrum(trace, self.sources)
@@ -106,8 +105,8 @@ class Engine:
         study = self.study(test, limits.seconds)
         made = self._patches(test, study)[: most // 2]
         mutants = [*(patch.mutant for patch in made), *self._wanted(test, study, most - len(made))]
-        with tempfile.TemporaryDirectory(prefix="rootproof-search-") as scratch:
-            command = mutants_command(self.subject(test), study.trace, mutants, self.sources, Path(scratch), limits)
+        with scratch_folder("rootproof-search-") as scratch:
+            command = mutants_command(self.subject(test), study.trace, mutants, self.sources, scratch, limits)
             completed = self.sandbox.run(replace(command, heard=Hearing(self.tell)))
         search = read_search(completed, mutants)
         if made:

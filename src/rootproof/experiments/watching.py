@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -15,6 +14,7 @@ from rootproof.experiments.near import near_files
 from rootproof.experiments.owners import owner_at
 from rootproof.experiments.record import Traced
 from rootproof.experiments.trace import Subject, Trace, TraceLimits, read_trace, trace_command
+from rootproof.sandbox.interrupt import scratch_folder
 
 MAX_FILES = 60
 
@@ -34,9 +34,9 @@ def traced(
     subject = Subject(project.package_root, Path(project.interpreter or "python3"), readable=project.readable)
     left = max(5.0, meter.seconds - meter.spent_seconds)
     limits = TraceLimits(target_seconds=min(60.0, left), seconds=min(120.0, left))
-    with tempfile.TemporaryDirectory(prefix="rootproof-trace-") as scratch:
+    with scratch_folder("rootproof-trace-") as scratch:
         inner = [_inside(test, prefix) for test in tests]
-        command = trace_command(subject, [_inside(target, prefix)], inner, Path(scratch), limits)
+        command = trace_command(subject, [_inside(target, prefix)], inner, scratch, limits)
         began = time.monotonic()
         completed = site.sandbox.run(
             replace(command, root=project.root, hidden=project.hidden, changes=dict(changes or {}))

@@ -1,14 +1,18 @@
-"""Putting off an interrupt while a process tree is being started or ended.
+"""Putting off an interrupt while a process tree is being started or ended, or a folder is being made or removed.
 
-An interrupt between a fork and the line that stores the process id would leave a tree that nobody knows.
+An interrupt between a fork and the line that stores the process id would leave a tree that nobody knows; one amid the
+removal of a folder would leave the rest of it.
 """
 
 from __future__ import annotations
 
+import shutil
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 
@@ -33,3 +37,17 @@ def held_back() -> Iterator[None]:
             first = handlers[signal.Signals(number)]
             if callable(first):
                 first(number, frame)
+
+
+@contextmanager
+def scratch_folder(prefix: str) -> Iterator[Path]:
+    """A new folder for temporary files that is gone after the block, whenever an interrupt comes."""
+    place: Path | None = None
+    try:
+        with held_back():
+            place = Path(tempfile.mkdtemp(prefix=prefix))
+        yield place
+    finally:
+        with held_back():
+            if place is not None:
+                shutil.rmtree(place, ignore_errors=True)

@@ -9,13 +9,13 @@ import os
 import secrets
 import socket
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rootproof.errors import ContainmentUnavailable
 from rootproof.sandbox.interface import Command, Completed, Limits, Probe, Sandbox
+from rootproof.sandbox.interrupt import scratch_folder
 
 CONTAINS = (
     "writes: the repository is read-only or has a sized throw-away layer; /tmp and /dev/shm are sized and private",
@@ -38,9 +38,9 @@ _LIMITS = Limits(seconds=10.0, cpu_seconds=10.0, processes=64, scratch_mb=16)
 def probe(sandbox: Sandbox) -> Probe:
     """Run the attempts under ``sandbox``; never raises."""
     try:
-        with tempfile.TemporaryDirectory(prefix="rootproof-selftest-") as folder:
+        with scratch_folder("rootproof-selftest-") as folder:
             os.chmod(folder, 0o755)
-            fault = _try(sandbox, Path(folder).resolve())
+            fault = _try(sandbox, folder.resolve())
     except (ContainmentUnavailable, OSError) as caught:
         return Probe(sandbox.name, sandbox.level, False, str(caught), missing=CONTAINS)
     if fault:

@@ -6,15 +6,14 @@ confirms nothing.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from rootproof.canonical import Json
 from rootproof.experiments.engine import Engine
 from rootproof.experiments.probe import MOST_EXPRESSIONS, Look, NotProbed, Seen, plan_of, probe_command, read_probe
+from rootproof.sandbox.interrupt import scratch_folder
 from rootproof.tools.interface import Declined, Field, Observation, Request, Result, Spend, ToolSpec
 
 SPEC = ToolSpec(
@@ -70,10 +69,10 @@ class Probe:
         tests = [test, *([beside] if beside and beside != test else [])]
         began = time.monotonic()
         subject = self.engine.subject(test)
-        with tempfile.TemporaryDirectory(prefix="rootproof-probe-") as scratch:
+        with scratch_folder("rootproof-probe-") as scratch:
             seconds = min(60.0, request.seconds)
             look = Look(tuple(tests), path, line, tuple(good.values()))
-            command = probe_command(subject, look, Path(scratch), seconds)
+            command = probe_command(subject, look, scratch, seconds)
             completed = self.engine.sandbox.run(command)
         seen, problem = read_probe(completed, list(good))
         fields: dict[str, object] = {

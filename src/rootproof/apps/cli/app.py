@@ -102,7 +102,9 @@ def _start() -> None:
     except RootproofError as error:
         _tell(error)
         sys.exit(error.exit_status)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as end:
+        if not _interrupted(end):
+            raise
         sys.stderr.write("\ncancelled\n")
         sys.exit(130)
     except BrokenPipeError:
@@ -116,6 +118,14 @@ def _start() -> None:
         sys.stderr.write(f"error: internal: {one_line(f'{type(error).__name__}: {error}', 300)}\n")
         sys.stderr.write(f"hint: please report this at {REPORT_AT}; ROOTPROOF_TRACEBACK=1 shows the traceback\n")
         sys.exit(70)
+
+
+def _interrupted(end: BaseException) -> bool:
+    """Whether Ctrl-C ended the command: typer makes an exit with 130 of it, and says nothing."""
+    exit_of_typer = end.__context__
+    return isinstance(end, KeyboardInterrupt) or isinstance(
+        getattr(exit_of_typer, "__cause__", None), KeyboardInterrupt
+    )
 
 
 def _tell(error: Exception) -> None:

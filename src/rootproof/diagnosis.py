@@ -74,7 +74,7 @@ def find(question: Question, options: Options, tell: Callable[[str], None]) -> t
         return shop, red.still(shop, found, limits)
     if question.tests:
         return shop, red.still(shop, Found(question.tests, "named"), limits)
-    files = targets.test_files(shop.root, shop.runner.name)
+    files = targets.test_files(shop.root, shop.runner)
     noted = _noted(question, shop, files, limits, tell)
     if noted is not None:
         return shop, noted
@@ -138,7 +138,7 @@ def document_for(question: Question, target: str) -> dict[str, Any]:
         NotRunnable: no runner fits the repository.
     """
     runner = assemble.choose_runner(question.runner, question.root, target).runner  # of the test's own package
-    files = targets.test_files(question.root, runner.name)
+    files = targets.test_files(question.root, runner)
     return terms.terms(target, runner.name, files, question.numbers, question.grade, question.context)
 
 

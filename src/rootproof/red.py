@@ -90,7 +90,7 @@ def from_report(shop: Workshop, report: Path, failing: Sequence[junit_xml.Case],
     Raises:
         NotRunnable: none of it is a test of this repository.
     """
-    files = targets.test_files(shop.root, shop.runner.name)
+    files = targets.test_files(shop.root, shop.runner)
     tell(f"{len(failing)} failing tests in {report}; looking for them in {len(files)} test files")
     placed = [(case, reported.place(case, files, str(shop.root))) for case in failing]
     ids = known_ids(shop, dict.fromkeys(place.file for _, place in placed if place.file), limits)
@@ -214,7 +214,7 @@ def _again(shop: Workshop, tests: Sequence[str], limits: Limits) -> list[Session
 
 def _unknown(shop: Workshop, test: str, limits: Limits) -> str:
     """That there is no such test, with those whose names are nearest."""
-    files = targets.test_files(shop.root, shop.runner.name)
+    files = targets.test_files(shop.root, shop.runner)
     file = file_of(test)
     if not (shop.root / file).is_file():
         near = difflib.get_close_matches(file, files, NEAREST, 0.5)

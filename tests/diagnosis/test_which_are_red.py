@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rootproof import diagnosis
+from rootproof import diagnosis, installed
 from rootproof.assemble import Options
 from rootproof.contract import file_of
 from rootproof.diagnosis import Question
@@ -75,6 +75,23 @@ def test_without_a_record_the_suite_is_run_and_counts_are_shown(tmp_path: Path, 
     assert heard.counted[-1].startswith("3 tests begun, 2 red so far, ") and heard.counted[-1].endswith(
         "of at most 600 s"
     )
+
+
+def test_the_file_of_a_named_test_is_one_of_tests_whatever_its_name(tmp_path: Path, heard: Heard) -> None:
+    files = {"pytest.ini": "[pytest]\n", "checks.py": "def test_red():\n    assert 0\n", "test_a.py": ""}
+    root, target = small(tmp_path, files).root, "checks.py::test_red"
+    assert heard.find(root, target).tests == (target,)
+    document = diagnosis.document_for(Question(root, (target,)), target)
+    assert set(installed.load_document(document, root, "test").contract.scope.tests) == {"checks.py", "test_a.py"}
+
+
+def test_names_that_the_settings_give_are_looked_for(tmp_path: Path, heard: Heard) -> None:
+    files = {"pytest.ini": "[pytest]\npython_files = tests.py\n", "shop/tests.py": "def test_red():\n    assert 0\n"}
+    root = small(tmp_path, files).root
+    run_pytest(root)
+    assert heard.find(root).how == "noted by pytest as last failed"
+    shutil.rmtree(root / ".pytest_cache")
+    assert heard.find(root).tests == ("shop/tests.py::test_red",)
 
 
 def test_a_named_file_stands_for_its_red_tests(tmp_path: Path, heard: Heard) -> None:

@@ -56,6 +56,10 @@ class CommandRunner:
         """Never: it is chosen by its alias."""
         return None
 
+    def file_names(self, root: Path) -> tuple[str, ...]:
+        """The usual names."""
+        return ("test*",)
+
     def project(self, root: Path, test: str, interpreter: Path | None) -> Project:
         """The program runs in the repository root."""
         return Project(

@@ -175,6 +175,10 @@ class Runner(Protocol):
         """Why this runner fits the repository, in one line; None where it does not."""
         ...
 
+    def file_names(self, root: Path) -> tuple[str, ...]:
+        """Globs of what it takes for test files there; one without a slash is for the name alone."""
+        ...
+
     def project(self, root: Path, test: str, interpreter: Path | None) -> Project:
         """Find package root and interpreter for one test.
 

@@ -40,6 +40,10 @@ class NodeTest:
                     return f"{path.relative_to(root).as_posix()} imports node:test"
         return None
 
+    def file_names(self, root: Path) -> tuple[str, ...]:
+        """The usual names."""
+        return ("*.test.js", "*.test.mjs", "*.test.cjs", "*-test.mjs", "*-test.js")
+
     def project(self, root: Path, test: str, interpreter: Path | None) -> Project:
         """See :func:`node_project.find`."""
         return node_project.find(root, test, interpreter)

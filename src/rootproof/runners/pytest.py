@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rootproof.errors import UsageError
-from rootproof.runners import mend, outcome, python_project, records, test_id
+from rootproof.runners import mend, outcome, pytest_names, python_project, records, test_id
 from rootproof.runners.interface import Project, Session, TestRequest
 from rootproof.sandbox.interface import Command, Completed, Limits
 
@@ -48,6 +48,10 @@ class Pytest:
             if re.search(r"(?m)^[\s\"']*pytest\b", python_project.read_config(root / name)):
                 return f"{name} asks for pytest"
         return _bare_tests(root)
+
+    def file_names(self, root: Path) -> tuple[str, ...]:
+        """As the settings say, or pytest's own."""
+        return pytest_names.names(root)
 
     def project(self, root: Path, test: str, interpreter: Path | None) -> Project:
         """See :func:`python_project.find`."""

@@ -31,6 +31,10 @@ class Unittest:
                     return f"{path.relative_to(root).as_posix()} holds unittest cases"
         return None
 
+    def file_names(self, root: Path) -> tuple[str, ...]:
+        """The usual names."""
+        return ("test*.py",)
+
     def project(self, root: Path, test: str, interpreter: Path | None) -> Project:
         """See :func:`python_project.find`."""
         return python_project.find(root, test, interpreter)

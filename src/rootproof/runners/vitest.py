@@ -13,6 +13,7 @@ from rootproof.sandbox.interface import Command, Completed, Limits
 _CONFIGS = tuple(f"vitest.config.{ending}" for ending in ("ts", "mts", "cts", "js", "mjs", "cjs"))
 _FIXED = ("--retry=0", "--bail=0", "--coverage.enabled=false", "--no-color", "--watch=false")
 """What would change the report: retries, stopping early, coverage thresholds."""
+_FILES = ("*.test.ts", "*.test.tsx", "*.test.js", "*.test.mjs", "*.spec.ts", "*.spec.tsx", "*.spec.js")
 
 
 class Vitest:
@@ -30,6 +31,10 @@ class Vitest:
             if (root / name).is_file():
                 return f"{name} is there"
         return "package.json asks for vitest" if node_project.asks_for(root, "vitest") else None
+
+    def file_names(self, root: Path) -> tuple[str, ...]:
+        """The usual names."""
+        return _FILES
 
     def project(self, root: Path, test: str, interpreter: Path | None) -> Project:
         """See :func:`node_project.find`.

@@ -8,9 +8,10 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from rootproof import contract, pattern, text
+from rootproof import contract, text
 from rootproof.errors import NotRunnable
 from rootproof.runners.interface import Project, Runner, Session, TestRequest
 from rootproof.sandbox.interface import Limits, Sandbox
@@ -26,12 +27,7 @@ Tell = Callable[[str], None]
 BROKEN = ("collection_error", "config_error", "crashed", "timeout", "incomplete", "unknown")
 """A session that tells nothing of the tests asked for."""
 RED = ("failed", "error", "xpassed_strict", "crashed", "timeout")
-TEST_FILES = {
-    "pytest": ("test_*.py", "*_test.py"),
-    "unittest": ("test*.py",),
-    "vitest": ("*.test.ts", "*.test.tsx", "*.test.js", "*.test.mjs", "*.spec.ts", "*.spec.tsx", "*.spec.js"),
-    "node_test": ("*.test.js", "*.test.mjs", "*.test.cjs", "*-test.mjs", "*-test.js"),
-}
+TEST_FOLDERS = frozenset({"test", "tests", "testing"})
 
 
 @dataclass(frozen=True)
@@ -96,17 +92,26 @@ class Counting:
         )
 
 
-def test_files(root: Path, runner: str) -> tuple[str, ...]:
+def test_files(root: Path, runner: Runner) -> tuple[str, ...]:
     """Root-relative paths of the project's test files, by the names the runner looks for."""
-    names = TEST_FILES.get(runner, ("test*",))
+    names = runner.file_names(root)
     found = []
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in contract.UNASKED)
         here = os.path.relpath(folder, root)
         for name in files:
-            if any(pattern.matches(glob, name) for glob in names):
-                found.append(name if here == "." else f"{here}/{name}")
+            path = name if here == "." else f"{here}/{name}"
+            if any(_is_named(path, glob) for glob in names):
+                found.append(path)
     return tuple(sorted(found))
+
+
+def _is_named(path: str, glob: str) -> bool:
+    """Whether the glob is meant for this file: one that says nothing of tests (``*.py``) is, in folders of tests."""
+    folders, _, name = path.rpartition("/")
+    if not fnmatchcase(path if "/" in glob else name, glob):
+        return False
+    return "test" in glob.lower() or "spec" in glob.lower() or not TEST_FOLDERS.isdisjoint(folders.split("/"))
 
 
 def last_failed(root: Path, files: Sequence[str], runner: str) -> Found | None:

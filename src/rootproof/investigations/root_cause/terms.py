@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rootproof.contract import SCHEMA
+from rootproof.contract import SCHEMA, file_of
 
 READABLE = {
     "pytest": ("**/*.py", "**/*.toml", "**/*.cfg", "**/*.ini"),
@@ -53,11 +53,12 @@ def terms(
     """The contract for one red test, as plain data.
 
     Args:
-        files: every test file of the project.
+        files: every test file of the project; the target's own counts as one, whatever its name.
         grade: ``A`` where only that is good enough.
         context: a bug report or statement of intent; quoted, unverified text for the model.
     """
     python = runner in ("pytest", "unittest")
+    tests = list(dict.fromkeys((*files, file_of(target))))
     expect: dict[str, Any] = {"verdict": "supported"}
     if grade == "A":
         expect["grade"] = "A"
@@ -68,17 +69,8 @@ def terms(
         "schema": SCHEMA,
         "goal": goal[:2000],
         "mode": "react",
-        "scope": {"root": ".", "read": list(READABLE.get(runner, ("**/*",))), "tests": list(files)},
-        "budget": {
-            "max_steps": numbers.steps,
-            "max_consecutive_parse_errors": 2,
-            "max_consecutive_invalid_actions": 3,
-            "max_no_progress": numbers.no_progress,
-            "seconds": numbers.seconds,
-            "cpu_seconds": numbers.cpu_seconds,
-            "test_runs": numbers.test_runs,
-            "model_tokens": numbers.model_tokens,
-        },
+        "scope": {"root": ".", "read": list(READABLE.get(runner, ("**/*",))), "tests": tests},
+        "budget": _budget(numbers),
         "policy": {"on_invalid_input": "reject", "containment": "contained"},
         "tools": {
             "run_test": {"runner": runner},
@@ -96,6 +88,19 @@ def terms(
         ],
         "completion": {"all": [" or ".join([name, *CONDITIONS]) for name in FACTS]},
         "answer": {"template": ANSWER},
+    }
+
+
+def _budget(numbers: Numbers) -> dict[str, Any]:
+    return {
+        "max_steps": numbers.steps,
+        "max_consecutive_parse_errors": 2,
+        "max_consecutive_invalid_actions": 3,
+        "max_no_progress": numbers.no_progress,
+        "seconds": numbers.seconds,
+        "cpu_seconds": numbers.cpu_seconds,
+        "test_runs": numbers.test_runs,
+        "model_tokens": numbers.model_tokens,
     }
 
 

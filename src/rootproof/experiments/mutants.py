@@ -188,7 +188,7 @@ def _block(module: Module, edit: Edit) -> dict[str, Any] | None:
     if node.col_offset and not wrap:
         wrap = ["if 1:"]
     indent = module.lines[node.lineno - 1][: node.col_offset]
-    if indent.strip(" ") or node.col_offset < len(wrap) or edit.first <= node.lineno:
+    if indent.strip(" \t") or node.col_offset < len(wrap) or edit.first <= node.lineno:
         return None
     decorators = [d.lineno for d in node.decorator_list]
     return {

@@ -41,7 +41,8 @@ class _Found:
     def added(self, node: FunctionNode, name: str, marked: bool) -> Copy:
         node.name = name
         ast.fix_missing_locations(node)
-        indent = " " * self.node.col_offset
+        row = self.lines[self.node.lineno - 1]
+        indent = row[: len(row) - len(row.lstrip(" \t"))]
         end = self.node.end_lineno or self.node.lineno
         last = self.lines[end - 1] if end <= len(self.lines) else "\n"
         break_first = "" if last.endswith("\n") else "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rootproof.experiments.operators.rewrite import Rewrite, end_of, replace, short, start_of, text_of
+from rootproof.experiments.operators.rewrite import Rewrite, end_of, indent_of, replace, short, start_of, text_of
 from rootproof.experiments.sources import FunctionNode, Module
 
 AUGMENTED: dict[type[ast.operator], tuple[str, str]] = {
@@ -54,7 +54,7 @@ def exchange(module: Module, node: ast.stmt, following: ast.stmt | None) -> Iter
         return
     if following.lineno != (node.end_lineno or 0) + 1 or following.col_offset != node.col_offset:
         return
-    text = text_of(module, following) + "\n" + " " * node.col_offset + text_of(module, node)
+    text = text_of(module, following) + "\n" + indent_of(module, node) + text_of(module, node)
     note = f"{short(text_of(module, following), 25)} before {short(text_of(module, node), 25)}"
     yield Rewrite(start_of(node), end_of(following), text, "exchange", note, 3.5)
 

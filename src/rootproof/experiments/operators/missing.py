@@ -8,7 +8,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from rootproof.experiments.operators.rewrite import Rewrite, between, end_of, replace, short, start_of, text_of
+from rootproof.experiments.operators.rewrite import (
+    Rewrite,
+    between,
+    end_of,
+    indent_of,
+    replace,
+    short,
+    start_of,
+    text_of,
+)
 from rootproof.experiments.operators.vocabulary import Scope
 from rootproof.experiments.sources import FunctionNode, Module, Statement
 
@@ -66,7 +75,7 @@ def fresh_default(module: Module, node: ast.stmt) -> Iterator[Rewrite]:
     for parameter, default in given:
         if isinstance(default, ast.List | ast.Dict | ast.Set | ast.Call) and first.lineno > (default.end_lineno or 0):
             name, made = parameter.arg, text_of(module, default)
-            gap, indent = between(module, end_of(default), start_of(first)), " " * first.col_offset
+            gap, indent = between(module, end_of(default), start_of(first)), indent_of(module, first)
             text = f"None{gap}if {name} is None:\n{indent}    {name} = {made}\n{indent}"
             yield Rewrite(
                 start_of(default), start_of(first), text, "fresh_default", f"a new {short(made)} in each call", 1.5

@@ -48,6 +48,12 @@ def text_of(module: Module, node: ast.AST) -> str:
     return between(module, start_of(node), end_of(node))
 
 
+def indent_of(module: Module, node: ast.stmt) -> str:
+    """The blanks and tabs that the statement's line begins with."""
+    row = module.lines[node.lineno - 1]
+    return row[: len(row) - len(row.lstrip(" \t"))]
+
+
 def as_edit(module: Module, rewrite: Rewrite) -> Edit:
     """The rewrite as an edit of whole lines."""
     (first, left), (last, right) = rewrite.start, rewrite.end

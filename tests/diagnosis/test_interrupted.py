@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from living import lives
+
 PROJECT = Path(__file__).parents[2] / "examples" / "login-redirect" / "python"
 TARGET = "tests/auth/test_login_redirect.py::test_session_key_contract"
 PR_SET_CHILD_SUBREAPER = 36
@@ -30,16 +32,8 @@ def descendants() -> set[int]:
             continue
         children = [int(word) for word in text.split()]
         ahead += children
-        found.update(pid for pid in children if _lives(pid))
+        found.update(filter(lives, children))
     return found
-
-
-def _lives(pid: int) -> bool:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-    return "State:\tZ" not in status
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a child subreaper")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from living import lives
 from rootproof import protocol
 from rootproof.errors import ModelError, ModelUnavailable
 from rootproof.models import command, program
@@ -25,9 +26,7 @@ def python(code: str, seconds: float = 20.0) -> Command:
 
 
 def alive(pids: list[int]) -> list[int]:
-    return [
-        pid for pid in pids if Path(f"/proc/{pid}/stat").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text()
-    ]
+    return list(filter(lives, pids))
 
 
 def test_it_gets_one_json_line_and_its_output_is_the_message() -> None:

@@ -120,6 +120,11 @@ def split_lines(text: str) -> list[str]:
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
+def leading(line: str) -> str:
+    """The blanks and tabs that a line begins with."""
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
 def _apply_to(text: str, edits: list[Edit]) -> str | Refused:
     lines = split_lines(text)
     floor = len(lines) + 1

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Container, Iterable, Iterator, Mapping
 
-from rootproof.experiments.change import Change, Edit, Refused, decoded, same_tree, split_lines
+from rootproof.experiments.change import Change, Edit, Refused, decoded, leading, same_tree, split_lines
 from rootproof.experiments.listed import ANY, elsewhere, operator_of
 from rootproof.experiments.masks import tree_of
 from rootproof.experiments.owners import Owner, all_owners
@@ -56,8 +56,7 @@ def _inert_edits(at: Edit, lines: list[str]) -> Iterator[Edit]:
     for line in range(min(at.first, len(lines) + 1), 0, -1):
         shown = lines[line - 1] if line <= len(lines) else ""
         if at.file.endswith(".py"):
-            indent = shown[: len(shown) - len(shown.lstrip())].rstrip("\r\n")
-            yield Edit(at.file, line, line - 1, "", f"{indent}# nothing is changed here\n", "inert")
+            yield Edit(at.file, line, line - 1, "", f"{leading(shown)}# nothing is changed here\n", "inert")
         yield Edit(at.file, line, line - 1, "", "\n", "inert")
         if shown.strip():
             yield Edit(at.file, line, line, shown, shown.rstrip("\r\n") + "  \n", "inert")

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rootproof.experiments.change import Change, Edit, Refused, decoded, split_lines
+from rootproof.experiments.change import Change, Edit, Refused, decoded, leading, split_lines
 from rootproof.experiments.masks import tree_of
 
 RENAMED = "test_copied_under_another_name"
@@ -41,8 +41,7 @@ class _Found:
     def added(self, node: FunctionNode, name: str, marked: bool) -> Copy:
         node.name = name
         ast.fix_missing_locations(node)
-        row = self.lines[self.node.lineno - 1]
-        indent = row[: len(row) - len(row.lstrip(" \t"))]
+        indent = leading(self.lines[self.node.lineno - 1])
         end = self.node.end_lineno or self.node.lineno
         last = self.lines[end - 1] if end <= len(self.lines) else "\n"
         break_first = "" if last.endswith("\n") else "\n"

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from rootproof.sandbox.gone import wait_gone
 from rootproof.sandbox.interrupt import held_back
 
 TOKEN = "ROOTPROOF_MODEL_CALL"
@@ -154,19 +155,7 @@ def _kill(child: subprocess.Popen[bytes], token: str) -> None:
             break
         killed.update(marked)
     child.wait()
-    for _ in range(_ROUNDS):
-        if not any(map(_going, killed)):
-            break
-        time.sleep(_TICK)
-
-
-def _going(pid: int) -> bool:
-    """Whether a process that was killed is still on its way out: its mark is gone before it is."""
-    try:
-        state = (Path("/proc") / str(pid) / "stat").read_text("ascii", "replace").rpartition(") ")[2][:1]
-    except OSError:
-        return False
-    return state not in ("Z", "X")
+    wait_gone(killed)  # the mark of a process is gone before it is
 
 
 def _marked(token: str) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rootproof.runners.python_project import read_config
+from rootproof.runners.python_project import read_config, settings_file
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -16,40 +16,28 @@ else:
     import tomli as tomllib
 
 DEFAULT = ("test_*.py", "*_test.py")
-_SECTIONS = {
-    "pytest.toml": ("pytest",),
-    ".pytest.toml": ("pytest",),
-    "pytest.ini": ("pytest",),
-    ".pytest.ini": ("pytest",),
-    "pyproject.toml": ("tool.pytest.ini_options", "tool.pytest"),
-    "tox.ini": ("pytest",),
-    "setup.cfg": ("tool:pytest",),
-}
-"""In pytest's own order: the first file with such a section is the only one that counts."""
+_TABLES = (("tool", "pytest", "ini_options"), ("tool", "pytest"), ("tool:pytest",), ("pytest",))
+"""Where a settings file may hold pytest's; that it is such a file is known."""
 
 
 def names(root: Path) -> tuple[str, ...]:
     """The globs of ``python_files`` in the root's settings, or pytest's own. Settings that cannot be read give none."""
-    for name, sections in _SECTIONS.items():
-        settings = _settings(read_config(root / name), name, sections)
-        if settings is not None:
-            asked = settings.get("python_files")
-            words = asked.split() if isinstance(asked, str) else asked if isinstance(asked, list) else ()
-            return tuple(str(word) for word in words if str(word).strip()) or DEFAULT
-    return DEFAULT
+    file = settings_file(root)
+    text = read_config(root / file) if file else ""
+    asked = _settings(_toml(text) if file.endswith(".toml") else _ini(text)).get("python_files")
+    words = asked.split() if isinstance(asked, str) else asked if isinstance(asked, list) else ()
+    return tuple(str(word) for word in words if str(word).strip()) or DEFAULT
 
 
-def _settings(text: str, name: str, sections: tuple[str, ...]) -> Mapping[str, Any] | None:
-    """The first of the sections that is there; None where none is."""
-    in_toml = name.endswith(".toml")
-    tables = _toml(text) if in_toml else _ini(text)
-    for section in sections:
-        found: Any = tables
-        for part in section.split(".") if in_toml else (section,):
+def _settings(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first of the tables that is there."""
+    for table in _TABLES:
+        found: Any = document
+        for part in table:
             found = found.get(part) if isinstance(found, Mapping) else None
         if isinstance(found, Mapping):
             return found
-    return None
+    return {}
 
 
 def _toml(text: str) -> Mapping[str, Any]:

@@ -59,6 +59,14 @@ def read_config(path: Path) -> str:
         return ""
 
 
+def settings_file(folder: Path) -> str:
+    """The name of the file in this folder that holds pytest's settings; empty where none does."""
+    for name, section in _PYTEST_SECTIONS.items():
+        if (folder / name).is_file() and section.search(read_config(folder / name)):
+            return name
+    return ""
+
+
 def is_own_package(project: Project, name: str) -> bool:
     """Whether a top-level import name is a package or module of the repository itself."""
     places = [base / inner for base in (project.root, project.package_root) for inner in ("", "src", "lib")]
@@ -76,10 +84,10 @@ def _upwards(root: Path, start: Path) -> Iterator[Path]:
 
 def _package(root: Path, folders: list[Path]) -> tuple[Path, str, str]:
     for folder in folders:
-        for name, section in _PYTEST_SECTIONS.items():
-            if (folder / name).is_file() and section.search(read_config(folder / name)):
-                config = (folder / name).relative_to(root).as_posix()
-                return folder, config, f"tests run in {_shown(root, folder)} (pytest settings in {config})"
+        name = settings_file(folder)
+        if name:
+            config = (folder / name).relative_to(root).as_posix()
+            return folder, config, f"tests run in {_shown(root, folder)} (pytest settings in {config})"
     for folder in folders:
         for name in _PACKAGE_MARKS:
             if (folder / name).is_file():

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rootproof.errors import NotRunnable
+from rootproof.sandbox.gone import of_group, wait_gone
 from rootproof.sandbox.interrupt import held_back
 
 ARGUMENTS = 256 * 1024
@@ -176,6 +177,7 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
             if stream is not None:
                 stream.close()
         child.wait()
+        wait_gone(of_group(child.pid))
 
 
 def _batches(files: Sequence[str]) -> Iterator[list[bytes]]:

@@ -20,6 +20,7 @@ from rootproof.apps.bench.prepare import Prepared, SetupFailed, prepare
 from rootproof.apps.bench.score import Answer, Place
 from rootproof.experiments.sources import Module, Sources
 from rootproof.experiments.spectrum import Spectrum, mean_ranks, plain_ochiai
+from rootproof.sandbox.interrupt import scratch_folder
 
 FAUXPY = "fauxpy==0.7.0"
 
@@ -51,8 +52,8 @@ def fauxpy_answer(prepared: Prepared, work: Path, interpreter: Path, seconds: fl
     began, before = time.monotonic(), _children_cpu()
     places: dict[str, tuple[Place, ...]] = {}
     for granularity in ("function", "statement"):
-        with tempfile.TemporaryDirectory(prefix="rootproof-fauxpy-") as scratch:
-            tree = Path(scratch) / "tree"
+        with scratch_folder("rootproof-fauxpy-") as scratch:
+            tree = scratch / "tree"
             shutil.copytree(prepared.root, tree)
             scores, problem = _run(prepared, environment.python, tree, granularity, seconds / 2)
             if problem:

@@ -122,10 +122,8 @@ def _start() -> None:
 
 def _interrupted(end: BaseException) -> bool:
     """Whether Ctrl-C ended the command: typer makes an exit with 130 of it, and says nothing."""
-    exit_of_typer = end.__context__
-    return isinstance(end, KeyboardInterrupt) or isinstance(
-        getattr(exit_of_typer, "__cause__", None), KeyboardInterrupt
-    )
+    cause = getattr(end.__context__, "__cause__", None)
+    return isinstance(end, KeyboardInterrupt) or isinstance(cause, KeyboardInterrupt)
 
 
 def _tell(error: Exception) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rootproof.experiments.change import Edit, decoded, encoded
+from rootproof.experiments.change import Edit, decoded, encoded, leading
 from rootproof.experiments.sources import Module
 
 Position = tuple[int, int]
@@ -50,8 +50,7 @@ def text_of(module: Module, node: ast.AST) -> str:
 
 def indent_of(module: Module, node: ast.stmt) -> str:
     """The blanks and tabs that the statement's line begins with."""
-    row = module.lines[node.lineno - 1]
-    return row[: len(row) - len(row.lstrip(" \t"))]
+    return leading(module.lines[node.lineno - 1])
 
 
 def as_edit(module: Module, rewrite: Rewrite) -> Edit:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rootproof import contract, text
 from rootproof.errors import NotRunnable
+from rootproof.experiments.spectrum import is_test_file
 from rootproof.runners.interface import Project, Runner, Session, TestRequest
 from rootproof.sandbox.interface import Limits, Sandbox
 
@@ -27,7 +28,6 @@ Tell = Callable[[str], None]
 BROKEN = ("collection_error", "config_error", "crashed", "timeout", "incomplete", "unknown")
 """A session that tells nothing of the tests asked for."""
 RED = ("failed", "error", "xpassed_strict", "crashed", "timeout")
-TEST_FOLDERS = frozenset({"test", "tests", "testing"})
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,10 @@ def test_files(root: Path, runner: Runner) -> tuple[str, ...]:
 
 
 def _is_named(path: str, glob: str) -> bool:
-    """Whether the glob is meant for this file: one that says nothing of tests (``*.py``) is, in folders of tests."""
-    folders, _, name = path.rpartition("/")
-    if not fnmatchcase(path if "/" in glob else name, glob):
+    """Whether the glob is meant for this file: one that says nothing of tests (``*.py``) is for the usual ones."""
+    if not fnmatchcase(path if "/" in glob else path.rpartition("/")[2], glob):
         return False
-    return "test" in glob.lower() or "spec" in glob.lower() or not TEST_FOLDERS.isdisjoint(folders.split("/"))
+    return "test" in glob.lower() or "spec" in glob.lower() or is_test_file(path)
 
 
 def last_failed(root: Path, files: Sequence[str], runner: str) -> Found | None:
